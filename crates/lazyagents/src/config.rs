@@ -7,10 +7,10 @@ use std::path::Path;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use sys::{Failure, files, text};
+use sys::{files, text};
 
 /// The largest `config.yaml` that is read, in bytes.
-const MAX_CONFIG: u64 = 4 << 20;
+const MAX_CONFIG: usize = 4 << 20;
 
 /// What `config.yaml` says. Every field has a default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,11 +71,7 @@ impl Config {
     /// # Errors
     /// When it is not YAML or its root is no map: one line with the place.
     pub fn parse(yaml: &str) -> Result<Self, String> {
-        let sections = match parse_yaml(yaml)? {
-            Value::Object(sections) => sections,
-            Value::Null => Map::new(),
-            other => return Err(format!("its root must be a map, not {}", kind(&other))),
-        };
+        let sections = parse_sections(yaml)?;
         let mut read = Read { warnings: Vec::new() };
         let mut config = Self {
             theme: read.string(&sections, "theme", "theme"),
@@ -95,6 +91,18 @@ impl Config {
     /// The section of a plugin; absent when there is none or it is empty (clause G2).
     pub fn section(&self, id: &str) -> Option<&Value> {
         self.sections.get(id).filter(|value| !value.is_null())
+    }
+}
+
+/// The sections of a `config.yaml`.
+///
+/// # Errors
+/// When it is not YAML or its root is no map: one line with the place.
+pub fn parse_sections(yaml: &str) -> Result<Map<String, Value>, String> {
+    match parse_yaml(yaml)? {
+        Value::Object(sections) => Ok(sections),
+        Value::Null => Ok(Map::new()),
+        other => Err(format!("its root must be a map, not {}", kind(&other))),
     }
 }
 
@@ -303,11 +311,6 @@ pub mod fuzz {
             Err(why) => assert!(!why.is_empty() && !why.contains('\n')),
         }
     }
-}
-
-/// A failure as one line for a list of warnings.
-pub fn one_line(failure: &Failure) -> String {
-    text::clean(&failure.to_string())
 }
 
 #[cfg(test)]

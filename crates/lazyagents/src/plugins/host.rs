@@ -92,7 +92,6 @@ pub(super) struct Shared {
     pub(super) env: Env,
     pub(super) init: InitOf,
     pub(super) stderr_log: StderrLog,
-    pub(super) token: Sender<()>,
     notices: Sender<Notice>,
     size: AtomicU32,
     agents: Mutex<Known>,
@@ -182,19 +181,20 @@ pub struct HostOptions {
 pub struct Host {
     shared: Arc<Shared>,
     slots: Vec<Arc<Slot>>,
-    tokens: Receiver<()>,
+    /// Every thread of a run holds a copy; when all are gone, everything has ended.
+    token: Option<Sender<()>>,
+    ended: Receiver<()>,
 }
 
 impl Host {
     /// A host for `plugins`; none is started. Notices come out of the receiver.
     pub fn new(plugins: &[Plugin], options: HostOptions) -> (Self, Receiver<Notice>) {
         let (notices, receiver) = bounded(1024);
-        let (token, tokens) = bounded(0);
+        let (token, ended) = bounded(0);
         let shared = Shared {
             env: options.env,
             init: options.init,
             stderr_log: options.stderr_log,
-            token,
             notices,
             size: AtomicU32::new(packed(options.size)),
             agents: Mutex::default(),
@@ -204,35 +204,38 @@ impl Host {
             Arc::new(Slot { index, plugin: plugin.clone(), frames: AtomicU64::new(0), state, mailbox })
         };
         let slots = plugins.iter().enumerate().map(slot).collect();
-        (Self { shared: Arc::new(shared), slots, tokens }, receiver)
+        (Self { shared: Arc::new(shared), slots, token: Some(token), ended }, receiver)
     }
 
-    /// Starts a new run of a plugin, in the background; an old one has ended or is stopped. Gives its number.
-    pub fn start(&self, plugin: usize) -> u64 {
-        let Some(slot) = self.slots.get(plugin) else { return 0 };
+    /// Starts run `number` of a plugin, in the background; an older one has ended or is stopped.
+    pub fn start(&self, plugin: usize, number: u64) {
+        let (Some(slot), Some(token)) = (self.slots.get(plugin), self.token.clone()) else { return };
         let (control, orders) = bounded(16);
         let mut state = slot.state();
-        state.run += 1;
+        state.run = number;
         state.live = None;
         state.ready = false;
         state.told = 0;
         // Dropping the old sender stops the old run, if there is one.
         state.control = Some(control);
-        let number = state.run;
         drop(state);
         let (shared, slot) = (Arc::clone(&self.shared), Arc::clone(slot));
-        let token = shared.token.clone();
-        let run = Run { shared: Arc::clone(&shared), slot, run: number, control: orders };
-        let body = move || {
-            run.supervise();
-            drop(token);
-        };
+        let run = Run { shared: Arc::clone(&shared), slot, run: number, control: orders, token };
+        let body = move || run.supervise();
         let started = std::thread::Builder::new().name("plugin".to_owned()).stack_size(512 * 1024).spawn(body);
         if let Err(error) = started {
             let reason = format!("no thread for the plugin: {error}");
             shared.say(plugin, number, What::Failed { reason, stderr: String::new() });
         }
-        number
+    }
+
+    /// Stops a plugin's process, in the background.
+    pub fn stop_one(&self, plugin: usize) {
+        if let Some(slot) = self.slots.get(plugin) {
+            let mut state = slot.state();
+            // No run has number 0: whatever still comes of the old one counts for nothing.
+            (state.run, state.live, state.control) = (0, None, None);
+        }
     }
 
     /// Sends one message; never waits. A plugin that does not read is stopped (clause B8).
@@ -330,13 +333,18 @@ impl Host {
         }
     }
 
-    /// Waits until everything has ended, at most `limit`; true when it has (clauses L1, L2).
-    pub fn wait(self, limit: Duration) -> bool {
+    /// Stops everything and waits until it has ended, at most `limit`; true when it has (clauses L1, L2).
+    pub fn wait(&mut self, limit: Duration) -> bool {
         self.stop();
-        let Self { shared, slots, tokens } = self;
-        // Our own token must go, the others go with their threads.
-        drop((shared, slots));
-        tokens.recv_timeout(limit) == Err(crossbeam_channel::RecvTimeoutError::Disconnected)
+        self.token = None;
+        self.ended.recv_timeout(limit) == Err(crossbeam_channel::RecvTimeoutError::Disconnected)
+    }
+}
+
+impl Drop for Host {
+    /// Also on the way out of a panic nothing is left running.
+    fn drop(&mut self) {
+        self.wait(Duration::from_secs(4));
     }
 }
 

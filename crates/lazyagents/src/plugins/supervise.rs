@@ -52,6 +52,8 @@ pub(super) struct Run {
     pub(super) slot: Arc<Slot>,
     pub(super) run: u64,
     pub(super) control: Receiver<Control>,
+    /// Held until nothing of this run is left.
+    pub(super) token: Sender<()>,
 }
 
 impl Run {
@@ -124,7 +126,7 @@ struct Watch {
 
 impl Watch {
     fn new(run: Run, live: Arc<Live>, session: Session) -> Self {
-        let execs = Execs::new(run.shared.env.clone(), run.shared.token.clone());
+        let execs = Execs::new(run.shared.env.clone(), run.token.clone());
         Self { run, live, session, execs, last: None }
     }
 
