@@ -1,1 +1,3 @@
 //! placeholder
+pub mod input;
+pub mod keys;
