@@ -1,3 +1,6 @@
 //! placeholder
+
+pub mod action;
 pub mod input;
 pub mod keys;
+pub mod reader;
