@@ -47,6 +47,9 @@ pub struct About {
     pub programs: &'static [&'static str],
     /// The npm packages that carry it, current one first (agent-formats.md, first table); empty when npm has none.
     pub packages: &'static [&'static str],
+    /// What the names of its platform packages start with where that is not the package's own name
+    /// (`opencode-linux-x64` belongs to `opencode-ai`).
+    pub platforms: &'static [&'static str],
     /// Environment variables of its own that move its places (agent-formats.md, overrides).
     pub overrides: &'static [&'static str],
     /// Set while its `--version` is asked, so that asking neither updates it nor talks to the network.

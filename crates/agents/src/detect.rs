@@ -184,37 +184,30 @@ fn odd_folder(dir: &Path) -> Option<String> {
     }
 }
 
-/// Says it when an installed agent's own skills folder really is one that another one reads, although the two
+/// Says it when an installed agent's own skills folder really is another one that is read, although the two
 /// have different paths (a link, an override). That OpenCode reads `~/.claude/skills` by its nature is no news.
 fn warn_of_shared_folders(agents: &mut [Detected]) {
-    let here = |agent: &&Detected| agent.installed;
-    let read: Vec<(&'static str, &'static str, PathBuf, PathBuf)> = agents
+    let read: Vec<(&'static str, PathBuf, PathBuf)> = agents
         .iter()
-        .filter(here)
-        .flat_map(|agent| agent.read_dirs.iter().map(|dir| (agent.id, agent.name, dir.clone(), true_path(dir))))
+        .filter(|agent| agent.installed)
+        .flat_map(|agent| agent.read_dirs.iter().map(|dir| (agent.name, dir.clone(), true_path(dir))))
         .collect();
     for agent in agents.iter_mut().filter(|agent| agent.installed) {
         let Some(managed) = agent.managed_dir.clone() else { continue };
         let real = true_path(&managed);
-        // Its own other folders too: enabling a skill for this agent alone is impossible then.
-        let same =
-            read.iter().filter(|(id, _, dir, true_dir)| *true_dir == real && (*dir != managed || *id != agent.id));
-        let by_nature = |dir: &PathBuf| *dir == managed;
+        // Its own other folders count too, without a name: it then reads the same skill twice.
+        let same: Vec<_> = read.iter().filter(|(_, dir, true_dir)| *dir != managed && *true_dir == real).collect();
+        let Some((_, other, _)) = same.first() else { continue };
         let mut names: Vec<&str> = Vec::new();
-        let mut other: Option<&PathBuf> = None;
-        for (id, name, dir, _) in same {
-            if by_nature(dir) {
-                continue;
-            }
-            other = other.or(Some(dir));
-            if *id != agent.id && !names.contains(name) {
+        for (name, ..) in &same {
+            if *name != agent.name && !names.contains(name) {
                 names.push(name);
             }
         }
-        let Some(other) = other else { continue };
-        let readers = if names.is_empty() { String::new() } else { format!(", which {} reads", names.join(", ")) };
+        let verb = if names.len() == 1 { "reads" } else { "read" };
+        let readers = if names.is_empty() { String::new() } else { format!(", which {} {verb}", names.join(", ")) };
         agent.warnings.push(format!(
-            "its skills folder {} is the same folder as {}{readers}: a skill enabled here shows there",
+            "its skills folder {} is the same folder as {}{readers}: a skill enabled here shows there too",
             managed.display(),
             other.display()
         ));
@@ -288,7 +281,7 @@ pub fn find_version(agent: &Detected, env: &Env, search: &Search, cache: &Versio
         return Version::default();
     };
     let home = env.home().unwrap_or_default();
-    if let Some((number, file)) = from_package(found, adapter.about().packages, &home) {
+    if let Some((number, file)) = from_package(found, adapter.about(), &home) {
         return Version { number: Some(number), from: VersionFrom::PackageJson, file: Some(file), learned: None };
     }
     // What a dispatcher says changes while its own file does not.

@@ -230,6 +230,10 @@ pub(crate) fn expand(text: &str, env: &Env, home: &Path) -> Option<PathBuf> {
 pub(crate) fn package_dirs(dir: &Path, package: &str) -> Vec<PathBuf> {
     let mut dirs = vec![dir.join("node_modules").join(package)];
     let Some(root) = dir.parent() else { return dirs };
+    if root.file_name().is_some_and(|name| name == "node_modules") {
+        // node_modules/.bin holds scripts instead of links where pnpm made it.
+        dirs.push(root.join(package));
+    }
     let lib = |base: PathBuf| [base.join("lib/node_modules").join(package), base.join("node_modules").join(package)];
     dirs.extend(lib(root.to_owned()));
     // Volta links every program to volta-shim and keeps each package in an image of its own.
@@ -299,6 +303,7 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20_000))]
         #[test]
         fn no_npmrc_can_break_it(text in "(prefix ?= ?|\\$\\{[A-Z]{0,4}\\}?|~|/|[\"'\n;=#]|\\PC){0,30}") {
             let found = npm_prefix(&text, &Env::empty(), Path::new("/h"));

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::adapter::About;
 use crate::find::Found;
 use crate::managers;
 use crate::read::{head, small_file};
@@ -76,17 +77,17 @@ pub fn package(bytes: &[u8]) -> Option<(String, String)> {
     (!package.name.is_empty()).then_some((package.name, number))
 }
 
-/// The version of a found program according to the package.json of one of the npm `packages`, and the path of
-/// that file. `None` when it lies in none of them, or in several that disagree.
-pub fn from_package(found: &Found, packages: &[&str], home: &Path) -> Option<(String, PathBuf)> {
-    if packages.is_empty() {
+/// The version of a found program according to the package.json of one of the agent's npm packages, and the
+/// path of that file. `None` when it lies in none of them, or when it is a shim whose package cannot be told.
+pub fn from_package(found: &Found, about: &About, home: &Path) -> Option<(String, PathBuf)> {
+    if about.packages.is_empty() {
         return None;
     }
-    beside(&found.resolved, packages).or_else(|| behind_shim(found, packages, home))
+    beside(&found.resolved, about).or_else(|| behind_shim(found, about.packages, home))
 }
 
 /// Walks up from the program to the package that it lies in.
-fn beside(program: &Path, packages: &[&str]) -> Option<(String, PathBuf)> {
+fn beside(program: &Path, about: &About) -> Option<(String, PathBuf)> {
     let mut nearest = true;
     for dir in program.ancestors().skip(1).take(LEVELS) {
         // What lies above node_modules is another package: the one that depends on this one.
@@ -97,9 +98,9 @@ fn beside(program: &Path, packages: &[&str]) -> Option<(String, PathBuf)> {
         let Some(bytes) = small_file(&path, PACKAGE_MAX) else { continue };
         // `dist/package.json` with nothing but `{"type": "module"}` is common: no name, so go on.
         let Some((name, number)) = package(&bytes) else { continue };
-        let own = packages.contains(&name.as_str());
-        let platform = nearest && packages.iter().any(|package| is_platform_of(&name, package));
-        if own || platform {
+        let platforms = about.packages.iter().chain(about.platforms);
+        let platform = nearest && platforms.into_iter().any(|package| is_platform_of(&name, package));
+        if platform || about.packages.contains(&name.as_str()) {
             return Some((number, path));
         }
         nearest = false;
@@ -117,31 +118,43 @@ fn is_platform_of(name: &str, package: &str) -> bool {
 
 /// For a shim: the package in the manager's own folder. Only one that the shim leads to counts: a dispatcher
 /// (Volta, asdf, mise) leads to its own, a script has to name it.
+///
+/// Seen: pnpm 12 writes scripts of 6 KiB to `$PNPM_HOME/bin` that name `global/v11/<hash>/node_modules/<package>/`. Known
+/// but not seen here: pnpm up to 10 writes them to `$PNPM_HOME` and names `global/5/node_modules/<package>/`. npm and Bun
+/// link, so they never come here.
 fn behind_shim(found: &Found, packages: &[&str], home: &Path) -> Option<(String, PathBuf)> {
     let dir = found.path.parent()?;
+    let script = if is_dispatcher(found) { None } else { Some(script_text(&found.resolved)?) };
     for package_name in packages {
-        if !is_dispatcher(found) && !names_package(&found.resolved, package_name, &found.path) {
+        if script.as_deref().is_some_and(|script| !names_package(script, package_name, &found.path)) {
             continue;
         }
-        let mut versions: Vec<(String, PathBuf)> = Vec::new();
+        let mut versions: Vec<(String, PathBuf, bool)> = Vec::new();
         for dir in managers::package_dirs(dir, package_name) {
             let path = dir.join("package.json");
             let Some((name, number)) = small_file(&path, PACKAGE_MAX).as_deref().and_then(package) else { continue };
             let real = fs::canonicalize(&path).unwrap_or(path);
-            if name == *package_name && !versions.iter().any(|(_, seen)| *seen == real) {
-                versions.push((number, real));
+            if name == *package_name && !versions.iter().any(|(_, seen, _)| *seen == real) {
+                let named = script.as_deref().is_some_and(|script| names_folder(script, &dir, package_name));
+                versions.push((number, real, named));
             }
         }
-        if let Some(wanted) = managers::tool_version(home).filter(|_| versions.len() > 1) {
-            let in_use = |path: &Path| path.components().any(|part| part.as_os_str() == wanted.as_str());
-            if versions.iter().any(|(_, path)| in_use(path)) {
-                versions.retain(|(_, path)| in_use(path));
-            }
+        // Several: the one that the script names, else the one that the person's default version holds.
+        prefer(&mut versions, |(_, _, named)| *named);
+        if let Some(wanted) = managers::tool_version(home) {
+            prefer(&mut versions, |(_, path, _)| path.components().any(|part| part.as_os_str() == wanted.as_str()));
         }
-        let first = versions.first()?;
-        return versions.iter().all(|(number, _)| *number == first.0).then(|| first.clone());
+        let (number, path, _) = versions.first()?;
+        return versions.iter().all(|(other, ..)| other == number).then(|| (number.clone(), path.clone()));
     }
     None
+}
+
+/// Keeps those that `wanted` says, when there are any.
+fn prefer<T>(all: &mut Vec<T>, wanted: impl Fn(&T) -> bool) {
+    if all.iter().any(&wanted) {
+        all.retain(wanted);
+    }
 }
 
 /// One program behind many names: what it starts depends on the name, so its own size and time tell nothing.
@@ -151,13 +164,24 @@ pub(crate) fn is_dispatcher(found: &Found) -> bool {
     in_shims || found.resolved.file_name().and_then(|name| name.to_str()).is_some_and(|name| NAMES.contains(&name))
 }
 
+/// The beginning of a script with slashes of one kind; `None` for anything that is no script.
+fn script_text(path: &Path) -> Option<String> {
+    let text = head(path, SHIM_MAX)?;
+    let is_script = text.starts_with(b"#!") || path.extension().is_some_and(|ext| ext == "cmd" || ext == "bat");
+    is_script.then(|| String::from_utf8_lossy(&text).replace('\\', "/"))
+}
+
 /// True for a script that mentions `node_modules/<package>/` or the package manager's link to the program.
-fn names_package(script: &Path, package: &str, found: &Path) -> bool {
-    let Some(text) = head(script, SHIM_MAX) else { return false };
-    let is_script = text.starts_with(b"#!") || script.extension().is_some_and(|ext| ext == "cmd" || ext == "bat");
-    let text = String::from_utf8_lossy(&text).replace('\\', "/");
+fn names_package(script: &str, package: &str, found: &Path) -> bool {
     let link = found.file_stem().and_then(|name| name.to_str()).map(|name| format!("node_modules/.bin/{name}"));
-    is_script && (text.contains(&format!("node_modules/{package}/")) || link.is_some_and(|link| text.contains(&link)))
+    script.contains(&format!("node_modules/{package}/")) || link.is_some_and(|link| script.contains(&link))
+}
+
+/// True for a script that mentions this very folder: `<store>/node_modules/<package>/`.
+fn names_folder(script: &str, dir: &Path, package: &str) -> bool {
+    let mut above = dir.ancestors().skip_while(|at| at.file_name().is_none_or(|name| name != "node_modules"));
+    let store = above.nth(1).and_then(Path::file_name).and_then(|name| name.to_str());
+    store.is_some_and(|store| script.contains(&format!("{store}/node_modules/{package}/")))
 }
 
 #[cfg(test)]
@@ -215,6 +239,7 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20_000))]
         #[test]
         fn no_bytes_can_break_it(bytes: Vec<u8>, text in "[0-9. v\\-]{0,60}") {
             number_in(&bytes);

@@ -16,6 +16,7 @@ static ABOUT: About = About {
     name: "Claude Code",
     programs: &["claude"],
     packages: &["@anthropic-ai/claude-code"],
+    platforms: &[],
     overrides: &["CLAUDE_CONFIG_DIR"],
     quiet: &[
         ("DISABLE_AUTOUPDATER", "1"),

@@ -12,6 +12,7 @@ static ABOUT: About = About {
     name: "Claude Desktop",
     programs: &[],
     packages: &[],
+    platforms: &[],
     overrides: &[],
     quiet: &[],
     can: &[],

@@ -14,6 +14,7 @@ static ABOUT: About = About {
     name: "Codex",
     programs: &["codex"],
     packages: &["@openai/codex"],
+    platforms: &[],
     overrides: &["CODEX_HOME"],
     quiet: &[],
     can: &[],

@@ -14,6 +14,7 @@ static ABOUT: About = About {
     name: "Copilot CLI",
     programs: &["copilot"],
     packages: &["@github/copilot"],
+    platforms: &[],
     overrides: &["COPILOT_HOME"],
     quiet: &[("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_OFFLINE", "true")],
     can: &[],

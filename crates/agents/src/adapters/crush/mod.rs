@@ -16,6 +16,7 @@ static ABOUT: About = About {
     name: "Crush",
     programs: &["crush"],
     packages: &["@charmland/crush"],
+    platforms: &[],
     overrides: &["CRUSH_GLOBAL_CONFIG", "CRUSH_GLOBAL_DATA", "CRUSH_SKILLS_DIR"],
     quiet: &[("CRUSH_DISABLE_METRICS", "1"), ("CRUSH_DISABLE_PROVIDER_AUTO_UPDATE", "1")],
     can: &[],

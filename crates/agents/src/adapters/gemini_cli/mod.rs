@@ -15,6 +15,7 @@ static ABOUT: About = About {
     name: "Gemini CLI",
     programs: &["gemini"],
     packages: &["@google/gemini-cli"],
+    platforms: &[],
     overrides: &["GEMINI_CLI_HOME"],
     quiet: &[],
     can: &[],

@@ -18,6 +18,7 @@ static ABOUT: About = About {
     name: "Hermes Agent",
     programs: &["hermes"],
     packages: &[],
+    platforms: &[],
     overrides: &["HERMES_HOME"],
     quiet: &[],
     can: &[],
@@ -105,6 +106,7 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(4_000))]
         #[test]
         fn no_settings_can_break_it(bytes: Vec<u8>, text in "(skills:|external_dirs:|create_dir:|[ \n\t~{}\\[\\]$\"'-]|\\PC){0,40}") {
             skill_dirs(&bytes, &Env::empty(), Path::new("/h"));

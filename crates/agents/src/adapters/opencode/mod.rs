@@ -18,6 +18,7 @@ static ABOUT: About = About {
     name: "OpenCode",
     programs: &["opencode"],
     packages: &["opencode-ai"],
+    platforms: &["opencode"],
     overrides: &["OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_DB"],
     quiet: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
     can: &[],

@@ -14,6 +14,7 @@ static ABOUT: About = About {
     name: "Pi",
     programs: &["pi"],
     packages: &["@earendil-works/pi-coding-agent", "@mariozechner/pi-coding-agent"],
+    platforms: &[],
     overrides: &["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
     quiet: &[("PI_OFFLINE", "1")],
     can: &[],

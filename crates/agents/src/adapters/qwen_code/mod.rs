@@ -13,6 +13,7 @@ static ABOUT: About = About {
     name: "Qwen Code",
     programs: &["qwen"],
     packages: &["@qwen-code/qwen-code"],
+    platforms: &[],
     overrides: &["QWEN_HOME"],
     quiet: &[],
     can: &[],
