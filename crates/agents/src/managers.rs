@@ -303,7 +303,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20_000))]
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(3_000))]
         #[test]
         fn no_npmrc_can_break_it(text in "(prefix ?= ?|\\$\\{[A-Z]{0,4}\\}?|~|/|[\"'\n;=#]|\\PC){0,30}") {
             let found = npm_prefix(&text, &Env::empty(), Path::new("/h"));

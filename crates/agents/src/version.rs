@@ -239,7 +239,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20_000))]
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(3_000))]
         #[test]
         fn no_bytes_can_break_it(bytes: Vec<u8>, text in "[0-9. v\\-]{0,60}") {
             number_in(&bytes);

@@ -106,7 +106,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(4_000))]
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
         #[test]
         fn no_settings_can_break_it(bytes: Vec<u8>, text in "(skills:|external_dirs:|create_dir:|[ \n\t~{}\\[\\]$\"'-]|\\PC){0,40}") {
             skill_dirs(&bytes, &Env::empty(), Path::new("/h"));
