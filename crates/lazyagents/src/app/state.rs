@@ -8,7 +8,6 @@ use tui::action::Keymap;
 use tui::edit::LineEdit;
 use tui::theme::Theme;
 use tui::widgets::confirm::Confirm;
-use tui::widgets::help::HelpState;
 use tui::widgets::list::ListState;
 use tui::widgets::palette::Palette;
 use tui::widgets::scroll_text::ScrollState;
@@ -129,7 +128,7 @@ pub struct ListTab {
 #[derive(Clone, Debug)]
 pub enum Layer {
     /// The help.
-    Help(HelpState),
+    Help(ScrollState),
     /// The command palette.
     Palette(Palette),
     /// A question, and what yes means.

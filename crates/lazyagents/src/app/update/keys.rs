@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tui::keys::Key;
 use tui::widgets::confirm::Outcome;
-use tui::widgets::help::HelpState;
+use tui::widgets::scroll_text::ScrollState as HelpState;
 use wire::plugin::HostMessage;
 
 use super::super::actions::{self, APP, FAILED, LIST};

@@ -1,0 +1,131 @@
+//! The Agents tab: one row an agent, installed first; the detail says where it is and how that is known.
+
+use agents::{Detected, VersionFrom};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use sys::text;
+use tui::fuzzy::Matcher;
+use tui::theme::Role;
+use tui::widgets::list::{Column, Row, Table, Width};
+
+use super::field;
+use crate::app::state::App;
+use crate::app::views;
+
+/// The columns of the list.
+pub fn columns() -> Vec<Column> {
+    vec![
+        Column::new("AGENT", Width::Flex { min: 12, weight: 2 }),
+        Column::new("VERSION", Width::Fixed(12)),
+        Column::new("FOUND", Width::Flex { min: 10, weight: 3 }).drop(1),
+    ]
+}
+
+/// The agents that the filter lets through, installed first, else in the fixed order.
+pub fn rows(app: &App) -> Vec<&Detected> {
+    let filter = app.agents_tab.filter.text();
+    let mut matcher = Matcher::new();
+    let mut rows: Vec<_> = app
+        .agents
+        .iter()
+        .filter(|agent| filter.is_empty() || matcher.score(filter, &format!("{} {}", agent.name, agent.id)).is_some())
+        .collect();
+    rows.sort_by_key(|agent| !agent.installed);
+    rows
+}
+
+/// The agent under the cursor.
+fn selected(app: &App) -> Option<&Detected> {
+    let rows = rows(app);
+    rows.get(app.agents_tab.list.selected.min(rows.len().saturating_sub(1))).copied()
+}
+
+/// The path that `y` copies: its program, else its config folder.
+pub fn selected_path(app: &App) -> Option<String> {
+    let agent = selected(app)?;
+    let path = agent.binary.as_ref().or(agent.config_dir.as_ref())?;
+    Some(text::clean(&path.to_string_lossy()))
+}
+
+fn short(app: &App, path: &std::path::Path) -> String {
+    text::clean(&app.paths.short(path))
+}
+
+fn row(app: &App, agent: &Detected) -> Row {
+    let theme = &app.theme;
+    let dim = |text: String| Line::from(Span::styled(text, theme.muted()));
+    let name = Span::styled(agent.name, if agent.installed { theme.agent(agent.id) } else { theme.muted() });
+    let version = match &agent.version {
+        Some(version) => Line::raw(text::clean(version)),
+        None if app.detecting && agent.found.is_some() => dim("…".to_owned()),
+        None => dim("-".to_owned()),
+    };
+    let found = match (&agent.binary, agent.config_exists) {
+        (Some(path), _) => Line::raw(short(app, path)),
+        (None, true) => dim("config folder only".to_owned()),
+        (None, false) => dim("not found".to_owned()),
+    };
+    Row::new([Line::from(name), version, found])
+}
+
+/// The detail of the agent under the cursor.
+pub fn detail(app: &App) -> Vec<Line<'static>> {
+    let Some(agent) = selected(app) else { return Vec::new() };
+    let theme = &app.theme;
+    let path = |path: &std::path::Path| short(app, path);
+    let mut lines = vec![Line::styled(agent.name.to_owned(), theme.title()), Line::default()];
+    lines.push(field(theme, "id", agent.id));
+    lines.push(field(theme, "state", if agent.installed { "installed" } else { "not found" }));
+    let version = match (&agent.version, agent.version_from) {
+        (Some(version), VersionFrom::PackageJson) => format!("{} (package.json)", text::clean(version)),
+        (Some(version), VersionFrom::Cache) => format!("{} (--version, remembered)", text::clean(version)),
+        (Some(version), _) => format!("{} (--version)", text::clean(version)),
+        (None, _) if app.detecting => "asking…".to_owned(),
+        (None, _) => "unknown".to_owned(),
+    };
+    if agent.installed {
+        lines.push(field(theme, "version", version));
+    }
+    if let Some(binary) = &agent.binary {
+        lines.push(field(theme, "program", path(binary)));
+    }
+    if let Some(dir) = &agent.config_dir {
+        let missing = if agent.config_exists { "" } else { "  (not there)" };
+        lines.push(field(theme, "config", format!("{}{missing}", path(dir))));
+    }
+    lines.push(Line::default());
+    match &agent.managed_dir {
+        Some(dir) => lines.push(field(theme, "skills", path(dir))),
+        None => lines.push(field(theme, "skills", "has no skill folder")),
+    }
+    for dir in agent.read_dirs.iter().filter(|dir| Some(*dir) != agent.managed_dir.as_ref()) {
+        lines.push(field(theme, "also reads", path(dir)));
+    }
+    lines.push(Line::default());
+    for how in &agent.how {
+        lines.push(Line::styled(text::clean(how), theme.dim()));
+    }
+    if !agent.tried {
+        let words = "Known from public documents only: no real program of it was tried.";
+        lines.push(Line::styled(words, theme.muted()));
+    }
+    for warning in &agent.warnings {
+        lines.push(Line::styled(format!("⚠ {}", text::clean(warning)), theme.style(Role::DiagnosticWarn)));
+    }
+    lines
+}
+
+/// Draws the tab.
+pub fn draw(app: &App, buf: &mut Buffer, _body: Rect) {
+    let rows = rows(app);
+    let columns = columns();
+    let make = |index: usize| rows.get(index).map_or_else(Row::default, |agent| row(app, agent));
+    let empty = if !app.agents_tab.filter.text().is_empty() {
+        "No agent matches the filter.  esc clears it"
+    } else {
+        "Looking for agents…"
+    };
+    let table = Table { columns: &columns, len: rows.len(), rows: &make, empty, focused: true };
+    views::draw_split(app, buf, &columns, &table, &detail(app));
+}
