@@ -1,1 +1,18 @@
-//! placeholder
+//! What is known of the coding agents on this machine: where each keeps its things, whether it is here,
+//! which version it is. It only reads: it never writes, never starts a process by itself (a caller hands in
+//! the probe) and never reads this process' environment. `manage` and `lazyagents` call it.
+
+pub mod adapter;
+mod adapters;
+pub mod cache;
+pub mod detect;
+pub mod find;
+pub mod json;
+mod managers;
+mod read;
+pub mod version;
+
+pub use adapter::{About, Adapter, Capability, Places, Surroundings};
+pub use cache::VersionCache;
+pub use detect::{Detected, Probe, VersionFrom, detect_all, detect_places, fill_versions, find_version};
+pub use find::{Found, Search, Via};

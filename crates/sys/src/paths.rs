@@ -78,7 +78,8 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn xdg_variables_win_and_relative_or_empty_ones_do_not() {
-        let p = Paths::of("x", &env(&[("HOME", "/h/"), ("XDG_CONFIG_HOME", "/c//d/"), ("XDG_DATA_HOME", "rel")])).unwrap();
+        let p =
+            Paths::of("x", &env(&[("HOME", "/h/"), ("XDG_CONFIG_HOME", "/c//d/"), ("XDG_DATA_HOME", "rel")])).unwrap();
         assert_eq!(p.home, Path::new("/h"));
         assert_eq!(p.config.to_str(), Some("/c/d/x"));
         assert_eq!(p.data.to_str(), Some("/h/.local/share/x"));

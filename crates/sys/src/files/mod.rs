@@ -1,1 +1,195 @@
-//! placeholder, written by its owner
+//! The only writer: atomic replacement, locks, backups, temporary trees, removal; every failure names its path.
+//! It never follows a link out of what it removes, never leaves half a file, and knows no file's format. Any
+//! crate that changes the disk calls it; two exceptions are named in the architecture: the index and the log.
+
+mod atomic;
+mod backup;
+mod lock;
+mod temp;
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Component, Path};
+
+pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, write_atomic};
+pub use backup::{KEEP, backup};
+pub use lock::{LOCK_WAIT, Lock};
+pub use temp::TempTree;
+
+use crate::Failure;
+
+/// Makes the folder `path` and its parents; one that is there already is fine.
+///
+/// # Errors
+/// When a part of the path is no folder or may not be written.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn make_dir(path: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(path).map_err(|error| Failure::io("make the folder", path, &error))
+}
+
+/// As [`make_dir`], but folders that are made are for their owner only (0700).
+///
+/// # Errors
+/// As [`make_dir`].
+pub fn make_private_dir(path: &Path) -> Result<(), Failure> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| Failure::io("make the folder", path, &error))
+}
+
+/// Removes the file or the link `path`, never what a link points to. False when it was not there.
+///
+/// # Errors
+/// When it is a folder or may not be removed.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn remove_file(path: &Path) -> Result<bool, Failure> {
+    found(fs::remove_file(path)).map_err(|error| Failure::io("remove", path, &error))
+}
+
+/// Removes `path` and everything below it; links are removed, not followed. False when it was not there.
+///
+/// # Errors
+/// When something in it may not be removed, and always for a path that is relative, holds `..` or has fewer than
+/// two components: such a path is a mistake of the caller (`/`, `/home`), never a folder of ours.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn remove_tree(path: &Path) -> Result<bool, Failure> {
+    let names = path.components().filter(|part| matches!(part, Component::Normal(_))).count();
+    if names < 2 || !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+        return Err(Failure::new(format!("will not remove {}", path.display()))
+            .cause("only an absolute path of two or more folders, without .., can be removed with all it holds"));
+    }
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => found(fs::remove_dir_all(path)),
+        Ok(_) => found(fs::remove_file(path)),
+        Err(error) => found(Err(error)),
+    };
+    removed.map_err(|error| Failure::io("remove", path, &error))
+}
+
+/// Adds one line at the end of `path` in one write, so that lines of several processes do not mix. Line ends
+/// inside `line` become blanks; the file and its folders are made when missing (0600, for logs).
+///
+/// # Errors
+/// When it is no regular file or may not be written.
+pub fn append_line(path: &Path, line: &str) -> Result<(), Failure> {
+    let mut text = line.replace(['\n', '\r'], " ");
+    text.push('\n');
+    make_dir(parent(path))?;
+    open_append(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| Failure::io("write", path, &error))
+}
+
+/// The content of the regular file `path`, links followed; `None` when there is none.
+///
+/// # Errors
+/// When it is longer than `max` bytes, is no regular file (a fifo or device is not waited for), or cannot be read.
+pub fn read_bounded(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure> {
+    let file = match open_read(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::io("read", path, &error)),
+    };
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| Failure::io("read", path, &error))?;
+    if bytes.len() > max {
+        let most = crate::text::human::bytes(limit - 1);
+        return Err(Failure::new(format!("could not read {}", path.display())).cause(format!("longer than {most}")));
+    }
+    Ok(Some(bytes))
+}
+
+/// Opens a regular file to read, without waiting for a fifo's writer or a device.
+fn open_read(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    regular(unwaited(&mut options).open(path)?)
+}
+
+/// Opens a regular file to write at its end; makes it (0600), but not its folder.
+pub(crate) fn open_append(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    regular(unwaited(&mut options).open(path)?)
+}
+
+#[cfg(unix)]
+fn unwaited(options: &mut OpenOptions) -> &mut OpenOptions {
+    use rustix::fs::OFlags;
+    open_flags(options, OFlags::NONBLOCK | OFlags::NOCTTY)
+}
+
+#[cfg(not(unix))]
+fn unwaited(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+#[cfg(unix)]
+fn open_flags(options: &mut OpenOptions, flags: rustix::fs::OFlags) -> &mut OpenOptions {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
+}
+
+fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, "it is no regular file")
+}
+
+/// The folder of `path`; `.` for a bare name.
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Whether something was there to be done; "not found" is no error.
+fn found(result: io::Result<()>) -> io::Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a rename in `folder` last over a power cut. Not every file system can do that, and the new content is
+/// in place already, so a failure is none of the caller's.
+fn sync_folder(folder: &Path) {
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// Permission bits, 0 where there are none.
+#[cfg(unix)]
+fn mode_of(metadata: &Metadata) -> u32 {
+    std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &Metadata) -> u32 {
+    0
+}
+
+/// Sets permission bits of an open file; nothing where there are none.
+fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    #[cfg(not(unix))]
+    let _ = (file, mode);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

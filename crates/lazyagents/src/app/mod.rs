@@ -1,0 +1,111 @@
+//! The full-screen interface: a pure middle (state, event, effect, update, views) inside a thin shell (driver,
+//! signals). It never touches an agent's files; what it writes is our own config. The command line opens it.
+
+pub mod actions;
+mod driver;
+pub mod event;
+mod signals;
+pub mod state;
+pub mod update;
+pub mod views;
+
+use sys::Failure;
+use tui::action::Keymap;
+use tui::term::{Depth, Options, Terminal};
+use tui::theme::Theme;
+use tui::widgets::toast::Kind;
+
+use crate::config::Config;
+use crate::context::{Context, things};
+use driver::Driver;
+use state::{App, Phase, PluginState};
+
+/// The theme that `config` names; the second is a warning when there is none of that name.
+pub fn theme(config: &Config) -> (&'static Theme, Option<String>) {
+    let default = Theme::default_theme();
+    match config.theme.as_deref() {
+        None => (default, None),
+        Some(id) => match Theme::builtin(id) {
+            Some(theme) => (theme, None),
+            None => {
+                let known = Theme::builtin_ids().join(", ");
+                let id = sys::text::clean(id);
+                (default, Some(format!("config.yaml: there is no theme {id}, there are: {known}")))
+            }
+        },
+    }
+}
+
+/// The state before anything has happened.
+pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App {
+    let (theme, theme_problem) = theme(&context.config);
+    let (keymap, key_problems) = Keymap::new(actions::ACTIONS, &context.config.tui.keys);
+    let plugin = |plugin: &crate::plugins::Plugin| {
+        let hidden = context.hidden(&plugin.id);
+        PluginState {
+            id: plugin.id.clone(),
+            file: plugin.file.clone(),
+            path: sys::text::clean(&context.paths.short(&plugin.path)),
+            phase: if hidden { Phase::Hidden } else { Phase::Starting },
+            run: u64::from(!hidden),
+            pid: None,
+            manifest: None,
+            frame: None,
+            stats: Default::default(),
+            scroll: Default::default(),
+        }
+    };
+    let plugins: Vec<_> = context.discovery.plugins.iter().map(plugin).collect();
+    let tui = &context.config.tui;
+    let tabs = state::tabs(&plugins, &tui.tabs, &tui.hidden);
+    let start = tui.start_tab.as_deref().and_then(|id| tabs.iter().position(|tab| tab.id == id));
+    let mut app = App {
+        size,
+        theme: theme.clone(),
+        keymap,
+        tabs,
+        active: start.unwrap_or(0),
+        layer: None,
+        toasts: Default::default(),
+        agents: Vec::new(),
+        detection: 1,
+        detecting: true,
+        agents_tab: Default::default(),
+        plugins_tab: Default::default(),
+        plugins,
+        ignored: context.discovery.ignored.clone(),
+        plugins_dir: sys::text::clean(&context.paths.short(&context.discovery.dir)),
+        paths: context.paths.clone(),
+        interrupted: None,
+        last_click: None,
+    };
+    let mut warnings = context.config.warnings.clone();
+    warnings.extend(context.discovery.problem.clone());
+    warnings.extend(theme_problem);
+    warnings.extend(key_problems);
+    if let Some(id) = tui.start_tab.as_deref().filter(|_| start.is_none()) {
+        warnings.push(format!("config.yaml: tui.startTab names no tab: {}", sys::text::clean(id)));
+    }
+    if !app.ignored.is_empty() {
+        let files = things(app.ignored.len(), "file");
+        warnings.push(format!("{files} in the plugins folder ignored: the Plugins tab says why"));
+    }
+    for warning in warnings {
+        app.toasts.push(Kind::Warn, warning, now);
+    }
+    app
+}
+
+/// Opens the interface and gives the exit code.
+///
+/// # Errors
+/// When there is no terminal.
+pub fn run(context: &Context) -> Result<u8, Failure> {
+    let options = Options::detect(&context.env, context.config.tui.mouse);
+    let terminal = Terminal::enter(options, Depth::detect(&context.env)).map_err(|error| {
+        Failure::new("lazyagents needs a terminal").cause(sys::failure::plain(&error)).hint("`lazyagents help` lists the commands that work without one")
+    })?;
+    let app = new(context, terminal.size(), sys::clock::now());
+    Driver::start(context, app, terminal)?.run()?;
+    Ok(0)
+}

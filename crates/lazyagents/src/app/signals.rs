@@ -1,0 +1,78 @@
+//! Signals as messages. While a command has the terminal, SIGINT and SIGQUIT are its own and SIGTSTP stops us with
+//! it; otherwise they are ours. The driver owns it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossbeam_channel::{Receiver, bounded};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use sys::Failure;
+
+/// What a signal means to the app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// The window changed its size.
+    Resize,
+    /// End in order (clause L6).
+    Terminate,
+    /// Stop until continued.
+    Suspend,
+    /// We were continued.
+    Continued,
+}
+
+/// Caught signals.
+#[derive(Debug)]
+pub struct Signals {
+    /// All of them, in order; when the app does not read, later ones of a kind that is waiting are the same.
+    pub queue: Receiver<Signal>,
+    /// Fires when the process is asked to end, for whoever lends the terminal.
+    pub terminate: Receiver<()>,
+    lent: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Catches them from now on.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn catch() -> Result<Self, Failure> {
+        let refused = |error: std::io::Error| Failure::new("could not catch signals").cause(error);
+        let kinds = [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT];
+        let mut caught = signal_hook::iterator::Signals::new(kinds).map_err(refused)?;
+        let (queue, receiver) = bounded(64);
+        let (terminate, terminated) = bounded(1);
+        let lent = Arc::new(AtomicBool::new(false));
+        let lending = Arc::clone(&lent);
+        let body = move || {
+            for number in caught.forever() {
+                let lent = lending.load(Ordering::SeqCst);
+                let signal = match number {
+                    SIGWINCH => Signal::Resize,
+                    SIGCONT => Signal::Continued,
+                    SIGINT | SIGQUIT | SIGTSTP if lent => {
+                        if number == SIGTSTP {
+                            // The whole job stops, as a shell expects; SIGCONT wakes both.
+                            let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
+                        }
+                        continue;
+                    }
+                    SIGTSTP => Signal::Suspend,
+                    _ => {
+                        let _ = terminate.try_send(());
+                        Signal::Terminate
+                    }
+                };
+                // A full queue holds the same already.
+                let _ = queue.try_send(signal);
+            }
+        };
+        std::thread::Builder::new().name("signals".to_owned()).stack_size(128 * 1024).spawn(body).map_err(refused)?;
+        Ok(Self { queue: receiver, terminate: terminated, lent })
+    }
+
+    /// Says whether a command has the terminal.
+    pub fn lend(&self, lent: bool) {
+        self.lent.store(lent, Ordering::SeqCst);
+    }
+}

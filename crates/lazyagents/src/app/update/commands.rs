@@ -1,0 +1,78 @@
+//! The palette: every command of every tab and plugin, by name (clauses C1, C2). A command runs on the tab that
+//! it belongs to.
+
+use std::time::Instant;
+
+use tui::theme::Theme;
+use tui::widgets::palette::{Palette, PaletteItem};
+use wire::plugin::HostMessage;
+
+use super::super::actions::{ACTIONS, APP};
+use super::super::event::Effect;
+use super::super::state::{App, Layer, Phase};
+use super::{go, keys};
+
+/// Opens the palette.
+pub(super) fn open(app: &mut App) {
+    app.layer = Some(Layer::Palette(Palette::new(items(app))));
+}
+
+/// The commands have changed: an open palette shows the new ones.
+pub(super) fn refresh(app: &mut App) {
+    let items = items(app);
+    if let Some(Layer::Palette(palette)) = &mut app.layer {
+        palette.set_items(items);
+    }
+}
+
+/// Every command that does something now.
+fn items(app: &App) -> Vec<PaletteItem> {
+    let item = |name: &str, desc: &str| PaletteItem { name: name.to_owned(), desc: desc.to_owned() };
+    let mut items = Vec::new();
+    for action in ACTIONS {
+        let shown = action.scope == APP || app.tab(action.scope).is_some();
+        if let Some(name) = action.palette.filter(|_| shown) {
+            items.push(item(name, action.title));
+        }
+    }
+    for tab in &app.tabs {
+        items.push(item(&tab.id, "go to the tab"));
+    }
+    for state in &app.plugins {
+        if let (Phase::Running, Some(manifest)) = (&state.phase, &state.manifest) {
+            let commands = manifest.commands.iter();
+            items.extend(commands.map(|(name, desc)| item(&format!("{} {name}", state.id), desc)));
+        }
+    }
+    for id in Theme::builtin_ids() {
+        items.push(item(&format!("theme {id}"), "use this theme"));
+    }
+    items
+}
+
+/// Runs a command by its name in the palette.
+pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
+    let now: Instant = sys::clock::now();
+    if let Some(action) = ACTIONS.iter().find(|action| action.palette == Some(name)) {
+        let mut effects = match app.tab(action.scope) {
+            Some(tab) if action.scope != APP => go(app, tab),
+            _ => Vec::new(),
+        };
+        effects.extend(keys::act(app, action.id, "", now));
+        return effects;
+    }
+    if let Some(tab) = app.tab(name) {
+        return go(app, tab);
+    }
+    let Some((id, command)) = name.split_once(' ') else { return Vec::new() };
+    if id == "theme" {
+        return vec![Effect::Theme(command.to_owned())];
+    }
+    let Some(plugin) = app.plugins.iter().position(|state| state.id == id) else { return Vec::new() };
+    let mut effects = app.tab(id).map_or_else(Vec::new, |tab| go(app, tab));
+    // A failed plugin's commands are no longer sent (clause C1).
+    if app.plugins[plugin].phase == Phase::Running {
+        effects.push(Effect::Send(plugin, HostMessage::Command { name: command.to_owned() }));
+    }
+    effects
+}

@@ -1,0 +1,216 @@
+//! The command line: which command, its arguments, its exit code. A plugin's subcommand is decided before
+//! anything else is parsed, so that its arguments arrive verbatim (clause Z1). `main` calls it.
+
+mod agents;
+mod doctor;
+mod out;
+mod plugins;
+mod schema;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use sys::{Env, Failure, proc};
+
+pub use out::Out;
+
+use crate::context::Context;
+use crate::plugins::{Plugin, host};
+use crate::{app, demo, reserved};
+
+/// One place for everything the coding agents on this machine use.
+///
+/// Without a command it opens the full-screen interface. `lazyagents <plugin> ...` runs a plugin's own command.
+#[derive(Debug, Parser)]
+#[command(name = "lazyagents", version, disable_help_subcommand = true, propagate_version = false)]
+struct Cli {
+    /// Open on an invented home in a temporary folder; nothing of yours is read or written
+    #[arg(long)]
+    demo: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Open the full-screen interface (the same as no command)
+    Tui,
+    /// The coding agents on this machine, with versions
+    Agents(agents::Args),
+    /// The files of the plugins folder, and what became of them
+    Plugins(plugins::Args),
+    /// Check the agents and the plugins; exit 1 when there is a problem
+    Doctor(doctor::Args),
+    /// Print the completion script of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the JSON Schema of an answer or of the plugin protocol
+    Schema(schema::Args),
+    /// Explain lazyagents or one of its commands
+    Help {
+        /// The command
+        command: Option<String>,
+    },
+}
+
+/// Runs the command line and gives the exit code: 0 done, 1 failed, 2 not understood, 130 cancelled.
+pub fn main(args: Vec<OsString>, env: Env) -> u8 {
+    let mut out = Out::new(&env);
+    match run(args, env, &mut out) {
+        Ok(code) => code,
+        Err(failure) => {
+            out.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
+    if let Some(first) = args.get(1)
+        && let Some(code) = plugin_command(first, &args[2..], &env)?
+    {
+        return Ok(code);
+    }
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return Ok(explain(&error, out)),
+    };
+    if cli.demo {
+        return demo::run(&env, out);
+    }
+    if let Some(Command::Completions { shell }) = cli.command {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut Cli::command(), "lazyagents", &mut script);
+        out.bytes(&script);
+        return Ok(0);
+    }
+    let context = Context::load(env)?;
+    match cli.command {
+        None | Some(Command::Tui) => open(&context, out),
+        Some(Command::Doctor(args)) => doctor::run(&args, &context, out),
+        Some(command) => {
+            for warning in context.warnings() {
+                out.say(&warning);
+            }
+            match command {
+                Command::Agents(args) => agents::run(&args, &context, out),
+                Command::Plugins(args) => plugins::run(&args, &context, out),
+                Command::Schema(args) => schema::run(&args, out),
+                Command::Help { command } => help(command.as_deref(), &context, out),
+                Command::Tui | Command::Doctor(_) | Command::Completions { .. } => Ok(0),
+            }
+        }
+    }
+}
+
+/// Opens the interface; the warnings of the start are said again once it has closed (clause D7).
+pub fn open(context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let code = app::run(context)?;
+    for warning in context.warnings() {
+        out.say(&warning);
+    }
+    Ok(code)
+}
+
+/// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.
+fn explain(error: &clap::Error, out: &mut Out) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        out.say(text.trim_start_matches("error: ").trim_end());
+        2
+    } else {
+        out.bytes(text.as_bytes());
+        0
+    }
+}
+
+/// Runs `<plugin> args...` when the first argument names a plugin; `None` when it is ours.
+fn plugin_command(first: &OsStr, rest: &[OsString], env: &Env) -> Result<Option<u8>, Failure> {
+    let name = first.to_string_lossy();
+    if name.starts_with('-') {
+        return Ok(None);
+    }
+    if reserved::COMMANDS.contains(&&*name) {
+        let known = Cli::command().get_subcommands().any(|command| command.get_name() == name);
+        return if known { Ok(None) } else { Err(not_yet(&name)) };
+    }
+    let context = Context::load(env.clone())?;
+    match first.to_str().and_then(|id| context.discovery.find(id)) {
+        Some(plugin) => pass_through(plugin, rest, &context).map(Some),
+        None => Err(unknown(&name, &context)),
+    }
+}
+
+fn not_yet(name: &str) -> Failure {
+    Failure::usage(format!("`{name}` is a command of lazyagents that this version does not have yet"))
+        .hint("`lazyagents help` lists the commands that it has")
+}
+
+/// Becomes the plugin: same descriptors, same process id, its exit code (clauses Z1 to Z4).
+fn pass_through(plugin: &Plugin, args: &[OsString], context: &Context) -> Result<u8, Failure> {
+    let spec = host::command(plugin, args.to_vec(), &context.plugin_env());
+    let exit = proc::replace(&spec)?;
+    Ok(match exit {
+        proc::Exit::Code(code) => u8::try_from(code).unwrap_or(1),
+        proc::Exit::Signal(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
+    })
+}
+
+/// An unknown first argument: exit 2, the nearest name, where plugins live (lazyagents.md, CLI).
+fn unknown(name: &str, context: &Context) -> Failure {
+    let name = sys::text::clean(name);
+    let ours = Cli::command();
+    let names = ours.get_subcommands().map(clap::Command::get_name);
+    let names = names.chain(context.discovery.plugins.iter().map(|plugin| plugin.id.as_str()));
+    let near = names
+        .map(|known| (strsim::jaro_winkler(&name, known), known))
+        .filter(|(score, _)| *score > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let mut failure = Failure::usage(format!("`{name}` is neither a command nor a plugin"));
+    if let Some((_, known)) = near {
+        failure = failure.hint(format!("did you mean `{known}`?"));
+    }
+    let ignored = context.discovery.ignored.iter().find(|file| file.file.split('.').next() == Some(&name));
+    if let Some(ignored) = ignored {
+        failure = failure.hint(ignored.warning());
+    }
+    failure.hint(format!("plugins live in {}", context.discovery.dir.display()))
+}
+
+fn help(command: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let mut cli = Cli::command();
+    cli.build();
+    let Some(name) = command else {
+        let text = cli.render_long_help().to_string();
+        out.bytes(text.as_bytes());
+        if !context.discovery.plugins.is_empty() {
+            out.line("\nPlugins:");
+            let width = context.discovery.plugins.iter().map(|plugin| plugin.id.len()).max().unwrap_or(0);
+            for plugin in &context.discovery.plugins {
+                out.line(&format!("  {:width$}  {}", plugin.id, short(context, &plugin.path)));
+            }
+        }
+        return Ok(0);
+    };
+    if let Some(found) = cli.find_subcommand_mut(name) {
+        let text = found.render_long_help().to_string();
+        out.bytes(text.as_bytes());
+        return Ok(0);
+    }
+    if context.discovery.find(name).is_some() {
+        out.line(&format!("{name} is a plugin; ask it: lazyagents {name} --help"));
+        return Ok(0);
+    }
+    if reserved::COMMANDS.contains(&name) {
+        return Err(not_yet(name));
+    }
+    Err(unknown(name, context))
+}
+
+/// A path for people, cleaned.
+pub(crate) fn short(context: &Context, path: &Path) -> String {
+    sys::text::clean(&context.paths.short(path))
+}

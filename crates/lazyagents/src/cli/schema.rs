@@ -1,0 +1,42 @@
+//! `lazyagents schema [name]`: the JSON Schemas, made from the types that print the answers.
+
+use schemars::schema_for;
+use serde_json::Value;
+use sys::Failure;
+
+use super::{Out, doctor, plugins};
+
+/// Arguments of `schema`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The schema to print; without it the names are listed
+    name: Option<String>,
+}
+
+/// Every schema: its name, what it describes, how it is made.
+type Entry = (&'static str, &'static str, fn() -> Value);
+
+const SCHEMAS: [Entry; 6] = [
+    ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
+    ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),
+    ("plugins-info", "lazyagents plugins info <id> --json", || schema_for!(plugins::PluginInfo).to_value()),
+    ("doctor", "lazyagents doctor --json", || schema_for!(doctor::Report).to_value()),
+    ("plugin-host", "lines that the host writes to a plugin", || wire::plugin::schema("host").unwrap_or_default()),
+    ("plugin-plugin", "lines that a plugin writes to the host", || wire::plugin::schema("plugin").unwrap_or_default()),
+];
+
+pub(super) fn run(args: &Args, out: &mut Out) -> Result<u8, Failure> {
+    let Some(name) = &args.name else {
+        for (name, what, _) in SCHEMAS {
+            out.line(&format!("{name:14} {what}"));
+        }
+        return Ok(0);
+    };
+    let Some((.., make)) = SCHEMAS.iter().find(|(known, ..)| known == name) else {
+        let names: Vec<_> = SCHEMAS.iter().map(|(name, ..)| *name).collect();
+        return Err(Failure::usage(format!("there is no schema {}", sys::text::clean(name)))
+            .hint(format!("there are: {}", names.join(", "))));
+    };
+    out.json(&make())?;
+    Ok(0)
+}

@@ -1,0 +1,79 @@
+//! Detection wired to the system: programs are asked through the process door, their answers are remembered in
+//! the cache folder. The crate `agents` decides what is asked; the app and the commands call this.
+
+use std::path::Path;
+use std::time::Duration;
+
+use agents::{Detected, Search, VersionCache};
+use sys::files::{self, TempTree};
+use sys::proc::{self, Cancel, Limits, Spec};
+use sys::{Env, clock};
+
+use crate::context::Context;
+
+/// How long a program may take for `--version` (lazyagents.md, Agents).
+const VERSION_WITHIN: Duration = Duration::from_secs(6);
+
+/// Output of `--version` that is looked at, in bytes; the first unpacking of one of them prints pages.
+const VERSION_OUTPUT: usize = 64 * 1024;
+
+/// Where the answers are remembered, below the cache folder.
+const CACHE_FILE: &str = "versions.json";
+
+/// The fast part: which agents are here and where, without versions; it starts nothing.
+pub fn places(context: &Context) -> Vec<Detected> {
+    agents::detect_places(&context.env, &Search { system: context.system, scratch: None })
+}
+
+/// Fills in the versions; may take seconds, when a program has to be asked. `cancel` stops asking.
+pub fn versions(context: &Context, found: &mut [Detected], cancel: &Cancel) {
+    let path = context.paths.cache.join(CACHE_FILE);
+    let known = match files::read_bounded(&path, 1 << 20) {
+        Ok(Some(bytes)) => VersionCache::from_json(&bytes),
+        // A cache that cannot be read is an empty one.
+        Ok(None) | Err(_) => VersionCache::default(),
+    };
+    // Without a folder of its own no program is asked: it could write into the person's home.
+    let scratch = TempTree::create(&context.paths.cache, "ask-").ok();
+    let search = Search { system: context.system, scratch: scratch.as_ref().map(|tree| tree.path().to_owned()) };
+    let mut cache = known.clone();
+    let probe = |program: &Path, env: &Env| ask(program, env, cancel);
+    agents::fill_versions(found, &context.env, &search, &mut cache, &probe);
+    if cache != known {
+        // The cache is disposable: failing to write it costs a question at the next start.
+        let _ = files::write_atomic(&path, &cache.to_json(), files::Mode::Normal);
+    }
+}
+
+/// Everything at once, for commands.
+pub fn all(context: &Context) -> Vec<Detected> {
+    let mut found = places(context);
+    versions(context, &mut found, &Cancel::never());
+    found
+}
+
+fn ask(program: &Path, env: &Env, cancel: &Cancel) -> Option<Vec<u8>> {
+    let spec = Spec { program: program.as_os_str().to_owned(), args: vec!["--version".into()], dir: None, env: env.clone() };
+    let limits = Limits { deadline: Some(VERSION_WITHIN), output: VERSION_OUTPUT, merged: false };
+    let started = clock::now();
+    let done = proc::run(&spec, &limits, cancel).ok()?;
+    if done.timed_out || done.cancelled || started.elapsed() > VERSION_WITHIN + proc::GRACE {
+        return None;
+    }
+    let silent = done.stdout.iter().all(u8::is_ascii_whitespace);
+    Some(if silent { done.stderr } else { done.stdout })
+}
+
+/// What plugins are told (clauses A1, A2).
+pub fn for_plugins(found: &[Detected]) -> Vec<wire::plugin::Agent> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let agent = |agent: &Detected| wire::plugin::Agent {
+        id: agent.id.to_owned(),
+        name: agent.name.to_owned(),
+        installed: agent.installed,
+        version: agent.version.clone(),
+        managed_dir: agent.managed_dir.as_deref().map(text),
+        read_dirs: agent.read_dirs.iter().map(|dir| text(dir)).collect(),
+    };
+    found.iter().map(agent).collect()
+}

@@ -1,0 +1,191 @@
+//! Files that are either old or new, never half: replacement by rename, and locked read-modify-write. It never
+//! replaces a link by a file and never changes who may read a file but to tighten it (reports A9, A11, A13).
+//! Callers are those of `files`.
+
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::{LOCK_WAIT, Lock, make_dir, mode_of, not_regular, open_read, parent, set_mode, sync_folder};
+use crate::Failure;
+
+/// Links followed before a chain counts as a loop; the limit of Linux.
+const MAX_LINKS: usize = 40;
+
+/// Bytes [`update`] reads at most: 64 MiB.
+pub const UPDATE_MAX: usize = 64 << 20;
+
+/// Times [`update`] starts again because another program changed the file meanwhile.
+const UPDATE_TRIES: usize = 5;
+
+/// Who may read a file that is written; on Unix only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A new file gets 0644 (less the umask); an existing one keeps its mode.
+    Normal,
+    /// It holds a secret: a new file gets 0600, an existing one loses all but its owner's read and write bits.
+    Private,
+    /// A new file gets 0755 (less the umask); an existing one keeps its mode.
+    Script,
+}
+
+impl Mode {
+    fn of_new(self) -> u32 {
+        match self {
+            Self::Normal => 0o644,
+            Self::Private => 0o600,
+            Self::Script => 0o755,
+        }
+    }
+
+    fn of_existing(self, old: u32) -> u32 {
+        match self {
+            Self::Normal | Self::Script => old,
+            Self::Private => old & 0o600,
+        }
+    }
+}
+
+/// The file that `path` stands for: the end of its chain of links, there or not. Folders on the way stay as
+/// they are written.
+///
+/// # Errors
+/// When more than 40 links follow each other, or one cannot be read.
+pub fn resolve(path: &Path) -> Result<PathBuf, Failure> {
+    let mut here = path.to_path_buf();
+    for _ in 0..=MAX_LINKS {
+        let to = match fs::symlink_metadata(&here) {
+            Ok(metadata) if metadata.is_symlink() => fs::read_link(&here),
+            Ok(_) => return Ok(here),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(here),
+            Err(error) => Err(error),
+        };
+        let to = to.map_err(|error| Failure::io("read the link", path, &error))?;
+        here = parent(&here).join(to);
+    }
+    Err(Failure::new(format!("could not follow {}", path.display())).cause("too many links, one after the other"))
+}
+
+/// Replaces the content of `path` at once: temporary file beside it, fsync, rename, fsync of the folder. A link
+/// stays and its target is replaced; a missing target and missing folders are made. An existing file keeps its
+/// mode (see [`Mode`]) and, as far as the system lets us, its owner. Nothing is written when the file holds
+/// `bytes` already. True when the content or the mode was changed.
+///
+/// # Errors
+/// When the path is no regular file or may not be written; no temporary file stays then.
+pub fn write_atomic(path: &Path, bytes: &[u8], mode: Mode) -> Result<bool, Failure> {
+    let target = resolve(path)?;
+    make_dir(parent(&target))?;
+    write_resolved(&target, bytes, mode).map_err(|error| {
+        let failure = Failure::io("write", path, &error);
+        if target == path { failure } else { failure.cause(format!("it is a link to {}", target.display())) }
+    })
+}
+
+fn write_resolved(target: &Path, bytes: &[u8], mode: Mode) -> io::Result<bool> {
+    let old = match fs::metadata(target) {
+        Ok(metadata) if metadata.is_file() => Some(metadata),
+        Ok(_) => return Err(not_regular()),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if let Some(old) = &old
+        && holds(target, old, bytes)
+    {
+        return tighten(target, old, mode);
+    }
+    let folder = parent(target);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".").suffix(".tmp");
+    // Beside an existing file the temporary one is closed to others until it has that file's mode.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(match old {
+        Some(_) => 0o600,
+        None => mode.of_new(),
+    }));
+    let mut temporary = builder.tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    if let Some(old) = &old {
+        keep_owner(temporary.as_file(), old);
+        set_mode(temporary.as_file(), mode.of_existing(mode_of(old)))?;
+    }
+    temporary.as_file().sync_all()?;
+    temporary.persist(target).map_err(|error| error.error)?;
+    sync_folder(folder);
+    Ok(true)
+}
+
+/// True when the file holds exactly `bytes`; one that cannot be read counts as different.
+fn holds(target: &Path, old: &Metadata, bytes: &[u8]) -> bool {
+    if u64::try_from(bytes.len()) != Ok(old.len()) {
+        return false;
+    }
+    let mut content = Vec::with_capacity(bytes.len());
+    let Ok(file) = open_read(target) else { return false };
+    file.take(old.len() + 1).read_to_end(&mut content).is_ok() && content == bytes
+}
+
+/// For a file with the right content: takes away what a secret may not have. True when there was something.
+fn tighten(target: &Path, old: &Metadata, mode: Mode) -> io::Result<bool> {
+    let (is, wanted) = (mode_of(old), mode.of_existing(mode_of(old)));
+    if is == wanted {
+        return Ok(false);
+    }
+    set_mode(&open_read(target)?, wanted)?;
+    Ok(true)
+}
+
+/// Gives the new file to the old one's owner, so that a run as root does not lock the person out of their
+/// settings. Anyone else may not give files away; then it stays ours.
+fn keep_owner(file: &File, old: &Metadata) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let ours = file.metadata().is_ok_and(|new| (new.uid(), new.gid()) == (old.uid(), old.gid()));
+        if !ours {
+            let _ = std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (file, old);
+}
+
+/// Reads `path`, lets `change` make new content of the old (`None`: there is no file) and writes that, under a
+/// lock beside the file (`.<name>.lock`, which stays), so that no other process of ours comes between.
+/// `change` returns `None` to leave the file as it is. A program that does not know our lock is noticed by
+/// reading again before the write; then `change` runs anew. True when the file was changed.
+///
+/// # Errors
+/// Those of `change`, of [`Lock::acquire`] within [`LOCK_WAIT`], of reading (at most [`UPDATE_MAX`] bytes) and
+/// of [`write_atomic`]; and when the file changes each time.
+pub fn update<F>(path: &Path, mode: Mode, change: F) -> Result<bool, Failure>
+where
+    F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
+{
+    let target = resolve(path)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let beside = parent(&target).join(format!(".{name}.lock"));
+    let what = format!("update of {}", path.display());
+    update_under(&Lock::acquire(&beside, LOCK_WAIT, &what)?, path, mode, change)
+}
+
+/// As [`update`], under a lock the caller holds: for files of other programs, whose folders are not ours to
+/// leave lock files in, and for several files under one lock.
+///
+/// # Errors
+/// As [`update`], but for the lock.
+pub fn update_under<F>(_held: &Lock, path: &Path, mode: Mode, mut change: F) -> Result<bool, Failure>
+where
+    F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
+{
+    for _ in 0..UPDATE_TRIES {
+        let old = super::read_bounded(path, UPDATE_MAX)?;
+        let Some(new) = change(old.as_deref())? else { return Ok(false) };
+        if super::read_bounded(path, UPDATE_MAX)? == old {
+            return write_atomic(path, &new, mode);
+        }
+    }
+    Err(Failure::new(format!("could not change {}", path.display()))
+        .cause("another program keeps changing it")
+        .hint("close the program that uses it and try again"))
+}

@@ -1,0 +1,80 @@
+//! Old contents, kept before they are replaced: what undo reads. It never touches the original and removes only
+//! its own copies beyond the newest. Callers are those that write files of other programs (seed, Safety).
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{found, make_private_dir, mode_of, open_read, set_mode, sync_folder};
+use crate::{Failure, clock};
+
+/// Copies kept of one file: 20 (seed, Safety).
+pub const KEEP: usize = 20;
+
+/// Copies `path` (links followed) to `<dir>/<name>.<UTC time with ms>-<n>`, e.g.
+/// `settings.json.20260301T120000.000Z-0`, with the file's mode; `dir` is made for its owner only. Then only the
+/// newest `keep` (at least one) of that name stay, so files of the same name need folders of their own. `None`
+/// when there is no such file.
+///
+/// # Errors
+/// When the file cannot be read, is no regular file, or `dir` cannot be written. Old copies that cannot be
+/// removed are left.
+pub fn backup(path: &Path, dir: &Path, keep: usize) -> Result<Option<PathBuf>, Failure> {
+    let mut source = match open_read(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Failure::io("read", path, &error)),
+    };
+    let Some(name) = path.file_name() else {
+        return Err(Failure::new(format!("could not back up {}", path.display())).cause("it has no name"));
+    };
+    make_private_dir(dir)?;
+    let copied = copy(&mut source, dir, &name.to_string_lossy());
+    let copied =
+        copied.map_err(|error| Failure::io("back up", path, &error).cause(format!("into {}", dir.display())))?;
+    prune(dir, &name.to_string_lossy(), keep.max(1));
+    Ok(Some(copied))
+}
+
+/// Writes the copy under a temporary name first, so that what bears a backup's name is whole.
+fn copy(source: &mut fs::File, dir: &Path, name: &str) -> io::Result<PathBuf> {
+    let mut temporary = tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(dir)?;
+    io::copy(source, &mut temporary)?;
+    set_mode(temporary.as_file(), mode_of(&source.metadata()?))?;
+    temporary.as_file().sync_all()?;
+    let stamp = jiff::Timestamp::try_from(clock::wall()).map_err(io::Error::other)?;
+    let stamp = stamp.strftime("%Y%m%dT%H%M%S%.3fZ");
+    let mut number = 0_u64;
+    loop {
+        let path = dir.join(format!("{name}.{stamp}-{number}"));
+        match temporary.persist_noclobber(&path) {
+            Ok(_) => {
+                sync_folder(dir);
+                return Ok(path);
+            }
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => temporary = error.file,
+            Err(error) => return Err(error.error),
+        }
+        number += 1;
+    }
+}
+
+/// Removes all but the newest `keep` copies of `name`. Another process may do the same at this moment.
+#[allow(clippy::disallowed_methods)] // the door itself
+fn prune(dir: &Path, name: &str, keep: usize) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    let mut copies: Vec<_> =
+        entries.flatten().filter_map(|entry| Some((age(entry.file_name().to_str()?, name)?, entry.path()))).collect();
+    copies.sort();
+    let surplus = copies.len().saturating_sub(keep);
+    for (_, path) in copies.drain(..surplus) {
+        let _ = found(fs::remove_file(path));
+    }
+}
+
+/// The time and number in the name of a copy of `name`; `None` for any other file.
+fn age(file: &str, name: &str) -> Option<(String, u64)> {
+    let (stamp, number) = file.strip_prefix(name)?.strip_prefix('.')?.split_once('-')?;
+    let shape: String = stamp.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+    (shape == "00000000T000000.000Z").then_some((stamp.to_owned(), number.parse().ok()?))
+}

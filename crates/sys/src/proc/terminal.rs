@@ -1,0 +1,70 @@
+//! Children that own the terminal: a plain child in our own process group while we wait, or ourselves replaced
+//! by another program. The caller has put the terminal into its ordinary state before.
+
+use crossbeam_channel::{Receiver, after, bounded, select};
+
+use super::child::{spawn, thread};
+use super::{Exit, Failure, Spec, command, refused};
+
+/// How a [`hand_over`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandOver {
+    /// The child ended.
+    Ended(Exit),
+    /// We were asked to end meanwhile; the child got SIGHUP and at most 2 s (clause E8).
+    Terminated,
+}
+
+/// Runs `spec` as a plain child on the terminal and waits (clause E6). `terminate` fires when this process is
+/// asked to end. The caller's signal handlers must not end the process on SIGINT or SIGQUIT meanwhile: those
+/// are the child's.
+///
+/// # Errors
+/// When it cannot be started: no such folder, not found in PATH, or refused by the system.
+pub fn hand_over(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Failure> {
+    let mut command = command(spec)?;
+    let mut child = spawn(&mut command, spec)?;
+    let pid = child.id();
+    let (sender, ended) = bounded(1);
+    thread("terminal", move || {
+        let _ = sender.send(child.wait().map_or(Exit::Code(-1), Exit::from));
+    })
+    .map_err(|error| refused(spec, &error))?;
+    select! {
+        recv(ended) -> exit => return Ok(HandOver::Ended(exit.unwrap_or(Exit::Code(-1)))),
+        recv(terminate) -> _ => hang_up(pid),
+    }
+    // A child that ignores SIGHUP keeps the terminal, but no longer us.
+    select! {
+        recv(ended) -> _ => {}
+        recv(after(super::GRACE)) -> _ => {}
+    }
+    Ok(HandOver::Terminated)
+}
+
+#[cfg(unix)]
+fn hang_up(pid: u32) {
+    if let Some(pid) = rustix::process::Pid::from_raw(pid.cast_signed()) {
+        // Already gone is fine.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::HUP);
+    }
+}
+
+#[cfg(not(unix))]
+fn hang_up(_pid: u32) {}
+
+/// Replaces this process by `spec`, which keeps the descriptors, the process id and the terminal (clauses Z1 to
+/// Z4). Returns only when that was not possible. On Windows, where it cannot be done, runs it and gives its code.
+pub fn replace(spec: &Spec) -> Result<Exit, Failure> {
+    let mut command = command(spec)?;
+    #[cfg(unix)]
+    {
+        let error = std::os::unix::process::CommandExt::exec(&mut command);
+        Err(refused(spec, &error))
+    }
+    #[cfg(not(unix))]
+    {
+        let status = command.status().map_err(|error| refused(spec, &error))?;
+        Ok(Exit::from(status))
+    }
+}

@@ -1,0 +1,180 @@
+//! Text from outside as a type, and the ways to make it safe: by the same scanner as views, so that what is a
+//! control there is one here (clauses S2 to S7, W5, B6). It never keeps styles and never does I/O. Anyone calls it.
+
+use std::fmt;
+use std::ops::Deref;
+
+use unicode_width::UnicodeWidthChar;
+
+use super::MAX_CLUSTER;
+use super::scan::{Piece, Scanner};
+
+/// Text from outside, as it came. It has no `Display`, so it cannot be printed or drawn by mistake; `Debug`
+/// shows it escaped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Untrusted(String);
+
+impl Untrusted {
+    /// Marks `text` as coming from outside.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as it came: to compare, to parse, to hand to another program, never to show.
+    pub fn raw(&self) -> &str {
+        &self.0
+    }
+
+    /// One line for a person: escapes and controls gone, each line end and tab a blank, trimmed.
+    pub fn clean(&self) -> Clean {
+        Clean(clean(&self.0))
+    }
+
+    /// Several lines for a person: escapes and controls gone, `\n` kept, a tab is 4 blanks (clause S5).
+    pub fn clean_lines(&self) -> Clean {
+        Clean(clean_lines(&self.0))
+    }
+}
+
+impl From<String> for Untrusted {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Untrusted {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+/// Text that may be shown: made by cleaning, or written in this program's source.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Clean(String);
+
+impl Clean {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The text as an owned string.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+}
+
+impl From<&'static str> for Clean {
+    fn from(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl Deref for Clean {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Clean {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Clean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// `text` as one line: see [`Untrusted::clean`].
+pub fn clean(text: &str) -> String {
+    let line = strip(text, ' ', " ");
+    let trimmed = line.trim();
+    if trimmed.len() == line.len() { line } else { trimmed.to_owned() }
+}
+
+/// `text` as lines: see [`Untrusted::clean_lines`].
+pub fn clean_lines(text: &str) -> String {
+    strip(text, '\n', "    ")
+}
+
+/// Bytes of another program's output as lines. What is no UTF-8 becomes U+FFFD (clause W5), but not at the
+/// start, where the bytes may have been cut inside a character (clause B6).
+pub fn clean_bytes(bytes: &[u8]) -> String {
+    clean_lines(String::from_utf8_lossy(bytes).trim_start_matches('\u{fffd}'))
+}
+
+/// Keeps what may be shown; more zero-width characters in a row than a cluster may hold are dropped.
+fn strip(text: &str, newline: char, tab: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut marks = 0;
+    for piece in Scanner::new(text) {
+        match piece {
+            Piece::Newline => kept.push(newline),
+            Piece::Tab => kept.push_str(tab),
+            Piece::Sgr(_) => continue,
+            Piece::Char(c) if !c.is_ascii() && c.width() == Some(0) => {
+                marks += 1;
+                if marks < MAX_CLUSTER {
+                    kept.push(c);
+                }
+                continue;
+            }
+            Piece::Char(c) => kept.push(c),
+        }
+        marks = 0;
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_has_no_escape_and_no_line_end() {
+        let table = [
+            ("  a\x1b[31mb\x1b[0m\r\nc\td \n", "ab c d"),
+            ("\x1b]0;title\x07plain", "plain"),
+            ("rm\u{202e}gpj.exe", "rmgpj.exe"),
+            ("\n\t", ""),
+        ];
+        for (text, shown) in table {
+            assert_eq!(clean(text), shown, "{text:?}");
+            assert_eq!(Untrusted::from(text).clean().as_str(), shown);
+        }
+    }
+
+    #[test]
+    fn lines_keep_their_ends() {
+        assert_eq!(clean_lines("a\r\n\tb\x1bPx\ny\n"), "a\n    b\ny\n");
+    }
+
+    #[test]
+    fn b6_bytes_cut_inside_a_character_start_clean() {
+        assert_eq!(clean_bytes(&"界x".as_bytes()[1..]), "x");
+        assert_eq!(clean_bytes(b"a\xffb"), "a\u{fffd}b");
+    }
+
+    #[test]
+    fn untrusted_text_shows_escaped_only() {
+        assert_eq!(format!("{:?}", Untrusted::from("\x1b[31m")), r#"Untrusted("\u{1b}[31m")"#);
+        assert_eq!(Untrusted::from("\x1bc").raw(), "\x1bc");
+    }
+
+    #[test]
+    fn clean_text_pads_like_any_text() {
+        assert_eq!(format!("{:>4}|", Clean::from("ab")), "  ab|");
+        assert_eq!(Clean::from("ab").len(), 2);
+    }
+
+    #[test]
+    fn piles_of_marks_are_cut() {
+        let text = clean(&format!("a{}b", "\u{301}".repeat(1000)));
+        assert_eq!(text.chars().count(), 2 + MAX_CLUSTER - 1);
+    }
+}
