@@ -193,7 +193,9 @@ fn parse_yaml(yaml: &str) -> Result<Value, String> {
     if yaml.trim_start_matches('\u{feff}').trim().is_empty() {
         return Ok(Value::Null);
     }
-    serde_saphyr::from_str::<Yaml>(yaml).map(|yaml| yaml.0).map_err(|error| {
+    // YAML 1.2: `n`, `on` and `yes` are texts, as every other reader of today has them.
+    let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+    serde_saphyr::from_str_with_options::<Yaml>(yaml, options).map(|yaml| yaml.0).map_err(|error| {
         let words = error.to_string();
         let first = words.lines().next().unwrap_or("not YAML").trim_start_matches("error: ").to_owned();
         match error.location() {

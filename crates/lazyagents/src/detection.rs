@@ -53,7 +53,8 @@ pub fn all(context: &Context) -> Vec<Detected> {
 }
 
 fn ask(program: &Path, env: &Env, cancel: &Cancel) -> Option<Vec<u8>> {
-    let spec = Spec { program: program.as_os_str().to_owned(), args: vec!["--version".into()], dir: None, env: env.clone() };
+    let spec =
+        Spec { program: program.as_os_str().to_owned(), args: vec!["--version".into()], dir: None, env: env.clone() };
     let limits = Limits { deadline: Some(VERSION_WITHIN), output: VERSION_OUTPUT, merged: false };
     let started = clock::now();
     let done = proc::run(&spec, &limits, cancel).ok()?;

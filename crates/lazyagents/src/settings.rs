@@ -126,7 +126,8 @@ mod tests {
         let old = "# mine\ntheme: midnight   # dark\n\ntui:\n    hidden: [ a,  b ] # two\n    splash: false\nhello: {greeting: 'hi'}\n";
         assert_eq!(theme(old, "daylight").unwrap().unwrap(), old.replace("midnight ", "daylight "));
         let new = hide(old, "c", true).unwrap().unwrap();
-        let others = |text: &str| text.lines().filter(|line| !line.contains("hidden")).map(str::to_owned).collect::<Vec<_>>();
+        let others =
+            |text: &str| text.lines().filter(|line| !line.contains("hidden")).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(others(&new), others(old));
         assert_eq!(config::Config::parse(&new).unwrap().tui.hidden, ["a", "b", "c"]);
         let back = hide(&new, "c", false).unwrap().unwrap();
@@ -142,7 +143,10 @@ mod tests {
             let lines = old.lines().filter(|line| !line.trim().is_empty());
             assert!(lines.clone().all(|line| new.contains(line)), "{old:?} -> {new:?}");
         }
-        assert_eq!(config::Config::parse(&theme("", "daylight").unwrap().unwrap()).unwrap().theme.as_deref(), Some("daylight"));
+        assert_eq!(
+            config::Config::parse(&theme("", "daylight").unwrap().unwrap()).unwrap().theme.as_deref(),
+            Some("daylight")
+        );
     }
 
     #[test]

@@ -53,7 +53,10 @@ pub const ACTIONS: &[Action] = &[
     command(action("plugins.open", "plugins", &["enter"], "go to its tab", "open"), "plugins open"),
     command(action("plugins.restart", "plugins", &["r"], "restart it", "restart"), "plugins restart"),
     command(action("plugins.log", "plugins", &["o"], "its stderr log", "log"), "plugins log"),
-    command(action("plugins.hide", "plugins", &["space"], "hide or show its tab (config.yaml)", "hide/show"), "plugins hide"),
+    command(
+        action("plugins.hide", "plugins", &["space"], "hide or show its tab (config.yaml)", "hide/show"),
+        "plugins hide",
+    ),
     action("failed.restart", FAILED, &["r"], "restart the plugin", "restart"),
     action("failed.log", FAILED, &["enter"], "its stderr log", "log"),
     action("failed.up", FAILED, &["up", "k"], "up", ""),

@@ -43,7 +43,7 @@ const LOGS_KEPT: usize = 3;
 const QUIT_WITHIN: Duration = Duration::from_secs(4);
 
 /// The running app.
-pub struct Driver {
+pub(super) struct Driver {
     context: Arc<Context>,
     app: App,
     terminal: Terminal,
@@ -70,7 +70,7 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal is gone or the system has no threads left.
-    pub fn start(context: &Context, mut app: App, mut terminal: Terminal) -> Result<Self, Failure> {
+    pub(super) fn start(context: &Context, mut app: App, mut terminal: Terminal) -> Result<Self, Failure> {
         let signals = Signals::catch()?;
         app.size = terminal.size();
         terminal.draw(|frame| views::draw(&app, frame)).map_err(|error| gone(&error))?;
@@ -110,7 +110,7 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn run(mut self) -> Result<(), Failure> {
+    pub(super) fn run(mut self) -> Result<(), Failure> {
         for (plugin, state) in self.app.plugins.iter().enumerate() {
             if state.living() {
                 self.host.start(plugin, state.run);
@@ -332,13 +332,13 @@ impl Driver {
 
     fn read_log(&self, plugin: usize) {
         let Some(plugin) = self.context.discovery.plugins.get(plugin) else { return };
-        let (path, short) = (log_path(&self.context, plugin), self.context.paths.short(&log_path(&self.context, plugin)));
+        let (path, short) =
+            (log_path(&self.context, plugin), self.context.paths.short(&log_path(&self.context, plugin)));
         self.aside("log", move |sender| {
             let event = match files::read_tail(&path, LOG_SHOWN) {
-                Ok(Some(bytes)) if !bytes.is_empty() => Event::Text {
-                    title: short,
-                    lines: text::clean_bytes(&bytes).lines().map(str::to_owned).collect(),
-                },
+                Ok(Some(bytes)) if !bytes.is_empty() => {
+                    Event::Text { title: short, lines: text::clean_bytes(&bytes).lines().map(str::to_owned).collect() }
+                }
                 Ok(_) => Event::Done("it has written nothing to stderr".to_owned()),
                 Err(failure) => Event::Failed(failure.to_string()),
             };

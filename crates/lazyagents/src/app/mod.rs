@@ -21,12 +21,12 @@ use driver::Driver;
 use state::{App, Phase, PluginState};
 
 /// The theme that `config` names; the second is a warning when there is none of that name.
-pub fn theme(config: &Config) -> (&'static Theme, Option<String>) {
-    let default = Theme::default_theme();
+pub fn theme(config: &Config) -> (Theme, Option<String>) {
+    let default = Theme::default();
     match config.theme.as_deref() {
         None => (default, None),
         Some(id) => match Theme::builtin(id) {
-            Some(theme) => (theme, None),
+            Some(theme) => (theme.clone(), None),
             None => {
                 let known = Theme::builtin_ids().join(", ");
                 let id = sys::text::clean(id);
@@ -61,7 +61,7 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
     let start = tui.start_tab.as_deref().and_then(|id| tabs.iter().position(|tab| tab.id == id));
     let mut app = App {
         size,
-        theme: theme.clone(),
+        theme,
         keymap,
         tabs,
         active: start.unwrap_or(0),
@@ -103,7 +103,9 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
 pub fn run(context: &Context) -> Result<u8, Failure> {
     let options = Options::detect(&context.env, context.config.tui.mouse);
     let terminal = Terminal::enter(options, Depth::detect(&context.env)).map_err(|error| {
-        Failure::new("lazyagents needs a terminal").cause(sys::failure::plain(&error)).hint("`lazyagents help` lists the commands that work without one")
+        Failure::new("lazyagents needs a terminal")
+            .cause(sys::failure::plain(&error))
+            .hint("`lazyagents help` lists the commands that work without one")
     })?;
     let app = new(context, terminal.size(), sys::clock::now());
     Driver::start(context, app, terminal)?.run()?;

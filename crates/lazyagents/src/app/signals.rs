@@ -10,7 +10,7 @@ use sys::Failure;
 
 /// What a signal means to the app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
+pub(super) enum Signal {
     /// The window changed its size.
     Resize,
     /// End in order (clause L6).
@@ -23,7 +23,7 @@ pub enum Signal {
 
 /// Caught signals.
 #[derive(Debug)]
-pub struct Signals {
+pub(super) struct Signals {
     /// All of them, in order; when the app does not read, later ones of a kind that is waiting are the same.
     pub queue: Receiver<Signal>,
     /// Fires when the process is asked to end, for whoever lends the terminal.
@@ -36,7 +36,7 @@ impl Signals {
     ///
     /// # Errors
     /// When the system refuses.
-    pub fn catch() -> Result<Self, Failure> {
+    pub(super) fn catch() -> Result<Self, Failure> {
         let refused = |error: std::io::Error| Failure::new("could not catch signals").cause(error);
         let kinds = [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGCONT];
         let mut caught = signal_hook::iterator::Signals::new(kinds).map_err(refused)?;
@@ -72,7 +72,7 @@ impl Signals {
     }
 
     /// Says whether a command has the terminal.
-    pub fn lend(&self, lent: bool) {
+    pub(super) fn lend(&self, lent: bool) {
         self.lent.store(lent, Ordering::SeqCst);
     }
 }

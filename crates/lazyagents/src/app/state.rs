@@ -132,7 +132,7 @@ pub enum Layer {
     /// The command palette.
     Palette(Palette),
     /// A question, and what yes means.
-    Confirm(Confirm, Effect),
+    Confirm(Confirm, Box<Effect>),
     /// A text to read.
     Text {
         /// Its heading.

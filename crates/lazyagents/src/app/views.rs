@@ -238,12 +238,10 @@ pub fn scroll(state: &mut ScrollState, action: &str, total: usize, height: usize
 // ---- footer
 
 fn footer(app: &App, buf: &mut Buffer, area: Rect) {
+    fn borrowed(list: &Hints) -> Vec<(&str, &str)> {
+        list.iter().map(|(key, word)| (key.as_str(), word.as_str())).collect()
+    }
     let (hints, kept, legend) = hints(app);
-    let pairs = |list: &[(String, String)]| -> Vec<(String, String)> { list.to_vec() };
-    let (hints, kept) = (pairs(&hints), pairs(&kept));
-    let borrowed = |list: &'_ [(String, String)]| -> Vec<(&'_ str, &'_ str)> {
-        list.iter().map(|(key, word)| (key.as_str(), word.as_str())).collect::<Vec<_>>()
-    };
     let (hints, kept) = (borrowed(&hints), borrowed(&kept));
     Footer { hints: &hints, kept: &kept, legend, toast: app.toasts.current() }.draw(buf, area, &app.theme);
 }
@@ -299,11 +297,7 @@ fn hint(app: &App, id: &str) -> Option<(String, String)> {
 /// Where a layer that covers the screen lies.
 fn layer_area((columns, rows): (u16, u16)) -> Rect {
     let area = Rect { x: 0, y: 0, width: columns, height: rows };
-    if rows > HEADER + FOOTER + 3 {
-        Rect { y: HEADER, height: rows - HEADER - FOOTER, ..area }
-    } else {
-        area
-    }
+    if rows > HEADER + FOOTER + 3 { Rect { y: HEADER, height: rows - HEADER - FOOTER, ..area } } else { area }
 }
 
 fn layer(app: &App, buf: &mut Buffer, area: Rect) {
@@ -339,7 +333,11 @@ pub fn scroll_help(app: &App, state: &mut ScrollState, key: &str) {
 pub fn help_groups(app: &App) -> Vec<HelpGroup> {
     let scope = |title: &str, scope: &str, seed_only: bool| HelpGroup {
         title: title.to_owned(),
-        keys: ACTIONS.iter().filter(|action| action.scope == scope).filter_map(|action| line(app, action.id, seed_only)).collect(),
+        keys: ACTIONS
+            .iter()
+            .filter(|action| action.scope == scope)
+            .filter_map(|action| line(app, action.id, seed_only))
+            .collect(),
     };
     match app.kind() {
         TabKind::Plugin(plugin) => {

@@ -118,7 +118,7 @@ fn plugins_section(context: &Context) -> Section {
     let env = context.plugin_env();
     let theme = crate::app::theme(&context.config).0;
     let init = |plugin: &Plugin| {
-        let mut init = context.init(plugin, &context.config, theme);
+        let mut init = context.init(plugin, &context.config, &theme);
         (init.width, init.height) = (80, 24);
         init
     };
@@ -126,8 +126,11 @@ fn plugins_section(context: &Context) -> Section {
     for group in context.discovery.plugins.chunks(8) {
         let checked: Vec<_> = std::thread::scope(|scope| {
             let env = &env;
-            let threads: Vec<_> =
-                group.iter().map(|plugin| (init(plugin), plugin)).map(|(init, plugin)| scope.spawn(move || check(plugin, env, init))).collect();
+            let threads: Vec<_> = group
+                .iter()
+                .map(|plugin| (init(plugin), plugin))
+                .map(|(init, plugin)| scope.spawn(move || check(plugin, env, init)))
+                .collect();
             threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
         });
         for checked in checked.into_iter().flatten() {

@@ -78,10 +78,11 @@ impl Drop for Out {
 }
 
 /// Columns of text, left-aligned, two blanks apart; the last column is not padded.
-pub fn table(rows: &[Vec<String>]) -> Vec<String> {
+pub(super) fn table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> =
-        (0..columns).map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| sys::text::width(c)).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|c| sys::text::width(c)).max().unwrap_or(0))
+        .collect();
     rows.iter()
         .map(|row| {
             let mut line = String::new();

@@ -161,15 +161,23 @@ fn info(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Fa
             .hint(format!("plugins live in {}", context.discovery.dir.display()))
             .hint("`lazyagents plugins` lists every file there and why it is ignored"));
     };
-    let mut init = context.init(plugin, &context.config, crate::app::theme(&context.config).0);
+    let mut init = context.init(plugin, &context.config, &crate::app::theme(&context.config).0);
     (init.width, init.height) = (80, 24);
     let told = host::handshake(plugin, &context.plugin_env(), init);
     let info = PluginInfo {
         row: plugin_row(context, plugin),
         manifest: told.as_ref().ok().map(|manifest| ManifestInfo {
             title: manifest.title.clone(),
-            commands: manifest.commands.iter().map(|(name, desc)| CommandInfo { name: name.clone(), desc: desc.clone() }).collect(),
-            help: manifest.help.iter().map(|(title, keys)| HelpInfo { title: title.clone(), keys: keys.clone() }).collect(),
+            commands: manifest
+                .commands
+                .iter()
+                .map(|(name, desc)| CommandInfo { name: name.clone(), desc: desc.clone() })
+                .collect(),
+            help: manifest
+                .help
+                .iter()
+                .map(|(title, keys)| HelpInfo { title: title.clone(), keys: keys.clone() })
+                .collect(),
             doctor: manifest.doctor,
         }),
         problem: told.as_ref().err().map(|(reason, _)| reason.clone()),

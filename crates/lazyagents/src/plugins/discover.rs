@@ -99,7 +99,9 @@ fn judge(name: &OsStr, path: &Path, taken: &BTreeSet<String>) -> Result<String, 
         return Err("it is not executable (chmod +x makes it a plugin)".to_owned());
     }
     let Some(id) = name.to_str().map(id_of).filter(|id| is_id(id)) else {
-        return Err("its name without extension is no id (a-z, 0-9, _ and -, at most 32, not starting with _ or -)".to_owned());
+        return Err(
+            "its name without extension is no id (a-z, 0-9, _ and -, at most 32, not starting with _ or -)".to_owned()
+        );
     };
     if taken.contains(id) {
         return Err(format!("the id {id} is already taken by another file"));
@@ -177,7 +179,11 @@ mod tests {
         let dir = folder(&names);
         let found = discover(dir.path());
         assert!(found.plugins.is_empty());
-        assert!(found.warnings().contains(&"plugin doctor ignored: the id doctor is reserved, it is a command of lazyagents".to_owned()));
+        assert!(
+            found.warnings().contains(
+                &"plugin doctor ignored: the id doctor is reserved, it is a command of lazyagents".to_owned()
+            )
+        );
     }
 
     #[test]

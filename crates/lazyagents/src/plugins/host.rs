@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use sys::Env;
 use sys::proc::{HandOver, Live, Refused, Spec};
 use sys::text::ansi;
-use sys::Env;
 use wire::plugin::{Agent, Exec, ExecResult, HostMessage, Init};
 
 use super::supervise::{self, Run};
@@ -81,7 +81,6 @@ pub struct Stats {
 pub(super) enum Control {
     Resized,
     Deaf,
-    Stop,
 }
 
 type InitOf = Box<dyn Fn(&Plugin, bool) -> Init + Send + Sync>;
@@ -161,7 +160,7 @@ impl Slot {
         let mut mailbox = self.mailbox.lock().unwrap_or_else(PoisonError::into_inner);
         // A notice of an older run is dropped by the app, so a frame of an older run counts as none.
         let was = mailbox.replace((run, view));
-        !was.is_some_and(|(of, _)| of == run)
+        was.is_none_or(|(of, _)| of != run)
     }
 }
 
@@ -280,7 +279,8 @@ impl Host {
         drop(known);
         for slot in &self.slots {
             let mut state = slot.state();
-            if state.ready && state.tell(&now) == Some(Refused::Full)
+            if state.ready
+                && state.tell(&now) == Some(Refused::Full)
                 && let Some(control) = &state.control
             {
                 let _ = control.try_send(Control::Deaf);

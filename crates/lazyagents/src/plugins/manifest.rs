@@ -72,7 +72,8 @@ mod tests {
     #[test]
     fn n3_bad_and_repeated_commands_are_dropped() {
         let command = |name: &str, desc: &str| Command { name: name.into(), desc: desc.into() };
-        let commands = vec![command("ping", "one"), command("Bad", ""), command("ping", "two"), command("9-x_y", &"d".repeat(99))];
+        let commands =
+            vec![command("ping", "one"), command("Bad", ""), command("ping", "two"), command("9-x_y", &"d".repeat(99))];
         let view = ManifestView::new("x", Manifest { commands, ..Manifest::default() });
         assert_eq!(view.commands, [("ping".to_owned(), "one".to_owned()), ("9-x_y".to_owned(), "d".repeat(60))]);
     }

@@ -91,9 +91,8 @@ impl Session {
         if batch.last() == Some(&b'\n') {
             self.lines = self.lines.saturating_sub(1);
         }
-        match (last, self.state) {
-            (Some(frame), State::Running) => said.push(Said::Frame(frame)),
-            _ => {}
+        if let (Some(frame), State::Running) = (last, self.state) {
+            said.push(Said::Frame(frame));
         }
         said
     }
@@ -226,16 +225,22 @@ mod tests {
     #[test]
     fn w1_w4_blank_lines_second_manifests_and_unknown_types_are_passed_over() {
         let mut session = Session::new("x", sys::clock::now());
-        let said = session.lines(b"\n \r\n{\"type\":\"manifest\"}\n{\"type\":\"manifest\",\"title\":\"two\"}\n{\"type\":\"zzz\"}\n\n");
+        let said = session.lines(
+            b"\n \r\n{\"type\":\"manifest\"}\n{\"type\":\"manifest\",\"title\":\"two\"}\n{\"type\":\"zzz\"}\n\n",
+        );
         assert!(matches!(&said[..], [Said::Manifest(m)] if m.title == "x"));
     }
 
     #[test]
     fn b1_a_bad_line_ends_it_and_nothing_after_it_counts() {
         let mut session = running();
-        let said = session.lines(b"{\"type\":\"frame\",\"view\":\"a\"}\n{\"type\":\"\"}\n{\"type\":\"frame\",\"view\":\"b\"}\n");
+        let said = session
+            .lines(b"{\"type\":\"frame\",\"view\":\"a\"}\n{\"type\":\"\"}\n{\"type\":\"frame\",\"view\":\"b\"}\n");
         assert_eq!(said.len(), 1);
-        assert_eq!(failure(&said), "invalid line from plugin: line 3, the message has an empty \"type\"\n{\"type\":\"\"}");
+        assert_eq!(
+            failure(&said),
+            "invalid line from plugin: line 3, the message has an empty \"type\"\n{\"type\":\"\"}"
+        );
         assert!(session.lines(MANIFEST).is_empty());
         assert_eq!(session.ended(Exit::Code(1)), None);
     }
@@ -244,6 +249,9 @@ mod tests {
     fn b4_the_reason_tells_how_it_ended() {
         assert_eq!(running().ended(Exit::Code(0)).as_deref(), Some("the plugin ended (exit code 0)"));
         let mut early = Session::new("x", sys::clock::now());
-        assert_eq!(early.ended(Exit::Signal(9)).as_deref(), Some("the plugin ended before its manifest (signal 9 (SIGKILL))"));
+        assert_eq!(
+            early.ended(Exit::Signal(9)).as_deref(),
+            Some("the plugin ended before its manifest (signal 9 (SIGKILL))")
+        );
     }
 }

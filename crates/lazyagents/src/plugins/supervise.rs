@@ -141,7 +141,7 @@ impl Watch {
                         None
                     }
                     Ok(Control::Deaf) => self.session.deaf(),
-                    Ok(Control::Stop) | Err(_) => {
+                    Err(_) => {
                         self.session.stop();
                         return None;
                     }

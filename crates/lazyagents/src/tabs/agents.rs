@@ -111,7 +111,7 @@ pub fn detail(app: &App) -> Vec<Line<'static>> {
         lines.push(Line::styled(words, theme.muted()));
     }
     for warning in &agent.warnings {
-        lines.push(Line::styled(format!("⚠ {}", text::clean(warning)), theme.style(Role::DiagnosticWarn)));
+        lines.push(Line::styled(format!("⚠ {}", text::clean(warning)), theme.style(Role::Warn)));
     }
     lines
 }

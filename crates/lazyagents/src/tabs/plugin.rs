@@ -46,7 +46,7 @@ pub fn failure(app: &App, state: &PluginState) -> Vec<Line<'static>> {
         vec![Span::styled(key, theme.key()), Span::styled(format!(" {word}   "), theme.dim())]
     };
     let mut lines = vec![
-        Line::styled(format!("{} could not go on", state.id), theme.style(Role::DiagnosticError)),
+        Line::styled(format!("{} could not go on", state.id), theme.style(Role::Error)),
         Line::from([key("failed.restart", "restart"), key("failed.log", "log"), key("app.help", "help")].concat()),
         Line::default(),
     ];

@@ -59,9 +59,9 @@ pub fn selected_path(app: &App) -> Option<String> {
 fn state_word(state: &PluginState) -> (&'static str, Role) {
     match state.phase {
         Phase::Hidden => ("hidden", Role::FgMuted),
-        Phase::Starting => ("starting", Role::DiagnosticInfo),
-        Phase::Running => ("running", Role::DiagnosticOk),
-        Phase::Failed { .. } => ("failed", Role::DiagnosticError),
+        Phase::Starting => ("starting", Role::Info),
+        Phase::Running => ("running", Role::Ok),
+        Phase::Failed { .. } => ("failed", Role::Error),
     }
 }
 
@@ -130,7 +130,7 @@ fn plugin_detail(app: &App, state: &PluginState) -> Vec<Line<'static>> {
     match &state.phase {
         Phase::Failed { reason, stderr } => {
             lines.push(Line::default());
-            lines.extend(reason.lines().map(|line| Line::styled(line.to_owned(), theme.style(Role::DiagnosticError))));
+            lines.extend(reason.lines().map(|line| Line::styled(line.to_owned(), theme.style(Role::Error))));
             let last: Vec<_> = stderr.trim_end().lines().rev().take(10).collect();
             lines.extend(last.into_iter().rev().map(|line| Line::styled(line.to_owned(), theme.dim())));
         }

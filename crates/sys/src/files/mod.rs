@@ -102,6 +102,26 @@ pub fn read_bounded(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure>
     Ok(Some(bytes))
 }
 
+/// The last `max` bytes of the regular file `path`; `None` when there is none.
+///
+/// # Errors
+/// When it is no regular file, or cannot be read.
+pub fn read_tail(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure> {
+    use std::io::{Seek, SeekFrom};
+    let failed = |error: io::Error| Failure::io("read", path, &error);
+    let mut file = match open_read(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let max = u64::try_from(max).unwrap_or(u64::MAX);
+    let length = file.metadata().map_err(failed)?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(max))).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(max).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(Some(bytes))
+}
+
 /// Opens a regular file to read, without waiting for a fifo's writer or a device.
 fn open_read(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

@@ -211,7 +211,10 @@ fn plugins(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
             ];
             let run = state.run + 1;
             let title = format!("Restart {}", state.id);
-            app.layer = Some(Layer::Confirm(tui::widgets::confirm::Confirm::new(title, body), Effect::Start { plugin, run }));
+            app.layer = Some(Layer::Confirm(
+                tui::widgets::confirm::Confirm::new(title, body),
+                Box::new(Effect::Start { plugin, run }),
+            ));
             Vec::new()
         }
         "plugins.restart" => start(app, plugin),
@@ -262,7 +265,7 @@ fn layer(app: &mut App, name: &str, text: Option<&str>) -> Vec<Effect> {
                 Vec::new()
             }
             Outcome::No => Vec::new(),
-            Outcome::Yes => match effect {
+            Outcome::Yes => match *effect {
                 Effect::Start { plugin, .. } => start(app, plugin),
                 other => vec![other],
             },

@@ -38,7 +38,11 @@ pub(super) fn mouse(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
     match app.kind() {
         TabKind::Plugin(plugin) => match app.plugins.get(plugin) {
             Some(state) if state.living() => {
-                if inside { vec![to_plugin(plugin, mouse, body, turn.is_some())] } else { Vec::new() }
+                if inside {
+                    vec![to_plugin(plugin, mouse, body, turn.is_some())]
+                } else {
+                    Vec::new()
+                }
             }
             _ => {
                 let (lines, height) = views::failure_size(app, plugin);
@@ -119,9 +123,9 @@ fn own(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<E
     let place = views::place(app, mouse.x, mouse.y);
     let (len, height) = views::list_size(app);
     let (lines, detail_height) = views::detail_size(app);
-    let again = app.last_click.is_some_and(|(then, x, y)| {
-        (x, y) == (mouse.x, mouse.y) && now.saturating_duration_since(then) <= DOUBLE
-    });
+    let again = app
+        .last_click
+        .is_some_and(|(then, x, y)| (x, y) == (mouse.x, mouse.y) && now.saturating_duration_since(then) <= DOUBLE);
     let Some(tab) = app.list_tab_mut() else { return Vec::new() };
     match (place, turn) {
         (views::Place::List(_), Some(turn)) => tab.list.scroll(turn, len, height),
