@@ -1,3 +1,6 @@
 //! placeholder
 
+pub mod fuzzy;
+pub mod paint;
 pub mod theme;
+pub mod widgets;

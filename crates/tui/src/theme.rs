@@ -260,7 +260,8 @@ impl Theme {
     /// The selected row or button: bold on the selection colour, and reversed where colours cannot show it.
     pub fn selected(&self) -> Style {
         if self.mono() {
-            return self.base().add_modifier(Modifier::BOLD | Modifier::REVERSED);
+            let plain = Style::new().fg(self.color(Role::Fg)).bg(self.color(Role::Bg));
+            return plain.add_modifier(Modifier::BOLD | Modifier::REVERSED);
         }
         Style::new().fg(self.color(Role::FgBright)).bg(self.color(Role::Selection)).add_modifier(Modifier::BOLD)
     }

@@ -1,0 +1,7 @@
+//! The parts screens are made of: each draws plain state into a `Buffer` and `Rect` with a `&Theme`, and says where its
+//! parts lie by the same pure layout that drawing uses, so that the mouse hits what is seen.
+//! No widget does I/O, reads a clock or keeps anything but its own state; none panics or draws outside its area.
+//! Views of both programs call them; keys arrive as the names of clause K1 (`up`, `pgdown`, `ctrl+n`, `enter`).
+
+#[cfg(test)]
+pub(crate) mod testing;
