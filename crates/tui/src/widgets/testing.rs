@@ -82,7 +82,8 @@ fn name(color: Color, theme: &Theme) -> String {
     if color == Color::Reset {
         return "default".to_owned();
     }
-    let role = Role::ALL.iter().find(|role| theme.color(**role) == color);
+    let first = [Role::Accent, Role::Ok, Role::Warn, Role::Error];
+    let role = first.iter().chain(Role::ALL).find(|role| theme.color(**role) == color);
     role.map_or_else(|| format!("{color:?}"), |role| role.name().to_owned())
 }
 
