@@ -1,5 +1,6 @@
 //! placeholder
 
+pub mod edit;
 pub mod fuzzy;
 pub mod paint;
 pub mod theme;

@@ -34,6 +34,10 @@ fn shown(cluster: &str) -> Option<(&str, u16)> {
     if cluster.chars().any(|c| c.is_control() || turns(c)) {
         return None;
     }
+    // a joiner or selector with nothing before it would change what it is put next to
+    if cluster.starts_with(['\u{200d}', '\u{fe0e}', '\u{fe0f}']) {
+        return None;
+    }
     Some((cluster, cluster.cell_width()))
 }
 
@@ -130,7 +134,7 @@ impl<'a> Pen<'a> {
     /// A cluster without a width joins the one before it, unless that would change how wide the terminal draws it.
     fn join(&mut self, cluster: &str) {
         let Some(cell) = self.last.and_then(|x| self.buf.cell_mut((x, self.y))) else { return };
-        if cluster.contains('\u{200d}') || cell.symbol().len() + cluster.len() > MAX_SYMBOL {
+        if cell.symbol().len() + cluster.len() > MAX_SYMBOL {
             return;
         }
         let joined = format!("{}{cluster}", cell.symbol());

@@ -16,8 +16,8 @@ pub fn inside(outer: Rect) -> Rect {
     Rect { x: outer.x + 1, y: outer.y + 1, width: outer.width - 2, height: outer.height - 2 }
 }
 
-/// A rectangle of at most this size in the middle of `area`, with `above` rows of the free height above it for each
-/// row below (2 means a third of the way down, 1 the middle).
+/// A rectangle of at most this size in `area`, centred from left to right; of the free rows `below` stay below it for
+/// each one above (1 is the middle, 2 a third of the way down).
 pub fn centered(area: Rect, width: u16, height: u16, below: u16) -> Rect {
     let (width, height) = (width.min(area.width), height.min(area.height));
     let x = area.x + (area.width - width) / 2;

@@ -318,6 +318,9 @@ impl std::fmt::Debug for Table<'_> {
 pub fn draw(buf: &mut Buffer, area: Rect, table: &Table<'_>, state: &ListState, theme: &Theme) {
     let area = area.intersection(buf.area);
     fill(buf, area, theme.base());
+    if area.is_empty() {
+        return;
+    }
     let layout = layout(table.columns, area);
     if table.len == 0 {
         draw_empty(buf, area, table.empty, theme);
