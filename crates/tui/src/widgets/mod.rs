@@ -10,6 +10,7 @@ pub mod input;
 pub mod layer;
 pub mod list;
 pub mod palette;
+pub mod prompt;
 pub mod scroll_text;
 pub mod tabbar;
 pub mod toast;
