@@ -15,20 +15,7 @@ use sys::text::ansi;
 pub use rgb::Rgb;
 pub use roles::{Role, TOKENS};
 
-/// How many colours the terminal shows; a theme keeps its hex values at every depth (clause T1), only what is
-/// drawn changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Depth {
-    /// No colours (`NO_COLOR`): attributes say everything.
-    Mono,
-    /// The terminal's own sixteen.
-    Sixteen,
-    /// The 256-colour cube.
-    Indexed,
-    /// 24 bits.
-    #[default]
-    True,
-}
+use crate::term::Depth;
 
 /// Why a theme of the person's own could not be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +49,8 @@ pub struct Theme {
     pub id: String,
     /// True when the background is dark.
     pub dark: bool,
-    /// What the terminal can show; [`Theme::with_depth`] changes it.
+    /// What the terminal can show: with few colours attributes say what colours cannot. Colours themselves are
+    /// brought down when the frame is done, in one place ([`Depth::apply`]).
     pub depth: Depth,
     colors: [Rgb; Role::COUNT],
     agents: BTreeMap<String, Rgb>,
@@ -117,12 +105,12 @@ impl Theme {
 
     /// The same theme with all colours dropped (`NO_COLOR`); selection becomes reversed text.
     pub fn with_depth_none(&self) -> Self {
-        self.with_depth(Depth::Mono)
+        self.with_depth(Depth::None)
     }
 
     /// True when too few colours are left for a background to show a selection, so that attributes must.
     pub fn mono(&self) -> bool {
-        matches!(self.depth, Depth::Mono | Depth::Sixteen)
+        matches!(self.depth, Depth::None | Depth::Ansi16)
     }
 
     /// The hex value of a role, whatever the depth.
@@ -137,13 +125,11 @@ impl Theme {
         tokens.chain(roles).map(|(key, role)| (key.to_owned(), self.rgb(role).to_hex())).collect()
     }
 
-    /// Any colour as this depth shows it.
+    /// A colour of the theme, as styles have it.
     pub fn shown(&self, rgb: Rgb) -> Color {
         match self.depth {
-            Depth::Mono => Color::Reset,
-            Depth::Sixteen => named(rgb.nearest_16()),
-            Depth::Indexed => Color::Indexed(rgb.nearest_256()),
-            Depth::True => Color::Rgb(rgb.0, rgb.1, rgb.2),
+            Depth::None => Color::Reset,
+            Depth::Ansi16 | Depth::Ansi256 | Depth::True => Color::Rgb(rgb.0, rgb.1, rgb.2),
         }
     }
 
@@ -156,7 +142,7 @@ impl Theme {
     pub fn ansi(&self, index: u8) -> Color {
         match self.depth {
             // the terminal has these sixteen itself, and the nearest of the theme's could be another one's neighbour
-            Depth::Sixteen => named(index & 15),
+            Depth::Ansi16 => named(index & 15),
             _ => self.color(Role::ansi(index)),
         }
     }
@@ -165,8 +151,7 @@ impl Theme {
     pub fn content_color(&self, color: ansi::Color) -> Color {
         match color {
             ansi::Color::Indexed(index @ 0..=15) => self.ansi(index),
-            ansi::Color::Indexed(index) if matches!(self.depth, Depth::True | Depth::Indexed) => Color::Indexed(index),
-            ansi::Color::Indexed(index) => self.shown(Rgb::of_256(index)),
+            ansi::Color::Indexed(index) => self.depth.nearest(Color::Indexed(index)),
             ansi::Color::Rgb(r, g, b) => self.shown(Rgb(r, g, b)),
         }
     }
@@ -207,7 +192,7 @@ impl Theme {
     /// Text of a role on whatever is below it. With few colours some roles get an attribute instead.
     pub fn style(&self, role: Role) -> Style {
         let style = Style::new().fg(self.color(role));
-        if self.depth != Depth::Mono {
+        if self.depth != Depth::None {
             return style;
         }
         match role {

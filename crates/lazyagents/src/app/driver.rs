@@ -360,7 +360,7 @@ impl Driver {
 
     fn use_theme(&mut self, id: &str) {
         let Some(theme) = Theme::builtin(id) else { return };
-        self.app.theme = theme.clone();
+        self.app.theme = theme.with_depth(self.terminal.depth());
         *self.theme.lock().unwrap_or_else(PoisonError::into_inner) = theme.clone();
         self.dirty = true;
         let (path, id) = (self.config_path(), id.to_owned());

@@ -102,12 +102,14 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
 /// When there is no terminal.
 pub fn run(context: &Context) -> Result<u8, Failure> {
     let options = Options::detect(&context.env, context.config.tui.mouse);
-    let terminal = Terminal::enter(options, Depth::detect(&context.env)).map_err(|error| {
+    let depth = Depth::detect(&context.env);
+    let terminal = Terminal::enter(options, depth).map_err(|error| {
         Failure::new("lazyagents needs a terminal")
             .cause(sys::failure::plain(&error))
             .hint("`lazyagents help` lists the commands that work without one")
     })?;
-    let app = new(context, terminal.size(), sys::clock::now());
+    let mut app = new(context, terminal.size(), sys::clock::now());
+    app.theme = app.theme.with_depth(depth);
     Driver::start(context, app, terminal)?.run()?;
     Ok(0)
 }

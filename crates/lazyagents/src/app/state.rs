@@ -125,7 +125,7 @@ pub struct ListTab {
 }
 
 /// What lies over the tab.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Layer {
     /// The help.
     Help(ScrollState),

@@ -295,7 +295,7 @@ fn hint(app: &App, id: &str) -> Option<(String, String)> {
 // ---- layers
 
 /// Where a layer that covers the screen lies.
-fn layer_area((columns, rows): (u16, u16)) -> Rect {
+pub fn layer_area((columns, rows): (u16, u16)) -> Rect {
     let area = Rect { x: 0, y: 0, width: columns, height: rows };
     if rows > HEADER + FOOTER + 3 { Rect { y: HEADER, height: rows - HEADER - FOOTER, ..area } } else { area }
 }

@@ -6,29 +6,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// What most terminals show for the sixteen when nobody changed them (xterm's table).
-const SIXTEEN: [Rgb; 16] = [
-    Rgb(0, 0, 0),
-    Rgb(205, 0, 0),
-    Rgb(0, 205, 0),
-    Rgb(205, 205, 0),
-    Rgb(0, 0, 238),
-    Rgb(205, 0, 205),
-    Rgb(0, 205, 205),
-    Rgb(229, 229, 229),
-    Rgb(127, 127, 127),
-    Rgb(255, 0, 0),
-    Rgb(0, 255, 0),
-    Rgb(255, 255, 0),
-    Rgb(92, 92, 255),
-    Rgb(255, 0, 255),
-    Rgb(0, 255, 255),
-    Rgb(255, 255, 255),
-];
-
-/// The six steps of the 256-colour cube (indices 16 to 231).
-const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
-
 impl Rgb {
     /// The colour of a number such as `0x12151e`; bits above 24 are ignored.
     pub const fn hex(value: u32) -> Self {
@@ -71,39 +48,6 @@ impl Rgb {
         let (a, b) = (self.luminance(), other.luminance());
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
-
-    /// The index, 0 to 15, of the nearest of a terminal's sixteen colours.
-    pub fn nearest_16(self) -> u8 {
-        (0u8..16).min_by_key(|&i| self.distance(SIXTEEN[usize::from(i)])).unwrap_or(7)
-    }
-
-    /// The index, 16 to 255, of the nearest colour of the fixed cube and greys.
-    pub fn nearest_256(self) -> u8 {
-        (16u8..=255).min_by_key(|&i| self.distance(Self::of_256(i))).unwrap_or(16)
-    }
-
-    /// The colour of an index of the fixed cube and greys; below 16 xterm's table.
-    pub fn of_256(index: u8) -> Self {
-        match index {
-            0..=15 => SIXTEEN[usize::from(index)],
-            16..=231 => {
-                let i = index - 16;
-                let step = |n: u8| CUBE[usize::from(n % 6)];
-                Self(step(i / 36), step(i / 6), step(i))
-            }
-            232..=255 => {
-                let grey = 8 + 10 * (index - 232);
-                Self(grey, grey, grey)
-            }
-        }
-    }
-
-    /// A distance that follows the eye better than the plain one: red and blue count by how red the pair is.
-    fn distance(self, other: Self) -> u32 {
-        let mean = (u32::from(self.0) + u32::from(other.0)) / 2;
-        let square = |a: u8, b: u8| u32::from(a.abs_diff(b)).pow(2);
-        (512 + mean) * square(self.0, other.0) + 1024 * square(self.1, other.1) + (767 - mean) * square(self.2, other.2)
-    }
 }
 
 #[cfg(test)]
@@ -126,15 +70,5 @@ mod tests {
         assert!((black.contrast(white) - 21.0).abs() < 1e-9);
         assert!((white.contrast(white) - 1.0).abs() < 1e-9);
         assert!((Rgb(0x76, 0x76, 0x76).contrast(white) - 4.54).abs() < 0.01);
-    }
-
-    #[test]
-    fn nearest_colours() {
-        for i in 0..16u8 {
-            assert_eq!(SIXTEEN[usize::from(i)].nearest_16(), i);
-        }
-        for i in 16..=255u8 {
-            assert_eq!(Rgb::of_256(Rgb::of_256(i).nearest_256()), Rgb::of_256(i));
-        }
     }
 }

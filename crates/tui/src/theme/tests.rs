@@ -128,9 +128,12 @@ fn without_colour_attributes_stay() {
 #[test]
 fn with_sixteen_colours_text_still_differs_from_the_background() {
     for theme in themes() {
-        let few = theme.with_depth(Depth::Sixteen);
+        let few = theme.with_depth(Depth::Ansi16);
         for role in [Role::Fg, Role::FgBright, Role::FgDim, Role::FgMuted, Role::Accent, Role::Error, Role::Ok] {
-            assert_ne!(few.color(role), few.color(Role::Bg), "{} {}", theme.id, role.name());
+            let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 1, 1));
+            buffer[(0, 0)].set_fg(few.color(role)).set_bg(few.color(Role::Bg));
+            Depth::Ansi16.apply(&mut buffer);
+            assert_ne!(buffer[(0, 0)].fg, buffer[(0, 0)].bg, "{} {}", theme.id, role.name());
         }
         assert!(few.selected().add_modifier.contains(Modifier::REVERSED));
         assert_eq!(few.ansi(9), Color::LightRed);

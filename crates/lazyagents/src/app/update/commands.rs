@@ -27,32 +27,34 @@ pub(super) fn refresh(app: &mut App) {
 
 /// Every command that does something now.
 fn items(app: &App) -> Vec<PaletteItem> {
-    let item = |name: &str, desc: &str| PaletteItem { name: name.to_owned(), desc: desc.to_owned() };
     let mut items = Vec::new();
+    let mut add = |name: &str, desc: &str, key: String| {
+        items.push(PaletteItem { name: name.to_owned(), desc: desc.to_owned(), key, id: 0 });
+    };
     for action in ACTIONS {
         let shown = action.scope == APP || app.tab(action.scope).is_some();
         if let Some(name) = action.palette.filter(|_| shown) {
-            items.push(item(name, action.title));
+            add(name, action.title, app.keymap.keys_of(action.id).into_iter().next().unwrap_or_default());
         }
     }
     for tab in &app.tabs {
-        items.push(item(&tab.id, "go to the tab"));
+        add(&tab.id, "go to the tab", String::new());
     }
     for state in &app.plugins {
         if let (Phase::Running, Some(manifest)) = (&state.phase, &state.manifest) {
-            let commands = manifest.commands.iter();
-            items.extend(commands.map(|(name, desc)| item(&format!("{} {name}", state.id), desc)));
+            for (name, desc) in &manifest.commands {
+                add(&format!("{} {name}", state.id), desc, String::new());
+            }
         }
     }
     for id in Theme::builtin_ids() {
-        items.push(item(&format!("theme {id}"), "use this theme"));
+        add(&format!("theme {id}"), "use this theme", String::new());
     }
     items
 }
 
 /// Runs a command by its name in the palette.
-pub(super) fn run(app: &mut App, name: &str) -> Vec<Effect> {
-    let now: Instant = sys::clock::now();
+pub(super) fn run(app: &mut App, name: &str, now: Instant) -> Vec<Effect> {
     if let Some(action) = ACTIONS.iter().find(|action| action.palette == Some(name)) {
         let mut effects = match app.tab(action.scope) {
             Some(tab) if action.scope != APP => go(app, tab),

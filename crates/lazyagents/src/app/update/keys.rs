@@ -3,8 +3,10 @@
 
 use std::time::{Duration, Instant};
 
+use ratatui::text::Line;
 use tui::keys::Key;
-use tui::widgets::confirm::Outcome;
+use tui::widgets::confirm::Answer;
+use tui::widgets::palette::{Palette, PaletteOutcome};
 use tui::widgets::scroll_text::ScrollState as HelpState;
 use wire::plugin::HostMessage;
 
@@ -21,7 +23,7 @@ pub(super) fn key(app: &mut App, key: &Key, now: Instant) -> Vec<Effect> {
     let name = key.name();
     let text = key.text();
     if app.layer.is_some() {
-        return layer(app, &name, text.as_deref());
+        return layer(app, &name, text.as_deref(), now);
     }
     match app.kind() {
         TabKind::Plugin(plugin) => match app.plugins.get(plugin) {
@@ -205,14 +207,15 @@ fn plugins(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
             Vec::new()
         }
         "plugins.restart" if state.living() => {
+            let pid = state.pid.map_or_else(String::new, |pid| format!(" (pid {pid})"));
             let body = vec![
-                format!("{} runs (pid {}).", state.id, state.pid.map_or_else(|| "?".to_owned(), |pid| pid.to_string())),
-                "Its process is stopped and started again; what it has not saved is lost.".to_owned(),
+                Line::raw(format!("{} runs{pid}.", state.id)),
+                Line::raw("Its process is stopped and started again; what it has not saved is lost."),
             ];
             let run = state.run + 1;
             let title = format!("Restart {}", state.id);
             app.layer = Some(Layer::Confirm(
-                tui::widgets::confirm::Confirm::new(title, body),
+                tui::widgets::confirm::Confirm::new(title, body, "Restart"),
                 Box::new(Effect::Start { plugin, run }),
             ));
             Vec::new()
@@ -225,7 +228,8 @@ fn plugins(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
 }
 
 /// A key while a layer is open: it belongs to the layer (clause K8).
-fn layer(app: &mut App, name: &str, text: Option<&str>) -> Vec<Effect> {
+fn layer(app: &mut App, name: &str, text: Option<&str>, now: Instant) -> Vec<Effect> {
+    let area = views::layer_area(app.size);
     if name == "ctrl+c" && !matches!(app.layer, Some(Layer::Palette(_) | Layer::Confirm(..))) {
         app.layer = None;
         return Vec::new();
@@ -247,29 +251,38 @@ fn layer(app: &mut App, name: &str, text: Option<&str>) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Some(Layer::Palette(mut palette)) => match name {
-            "esc" | "ctrl+c" => Vec::new(),
-            "enter" => match palette.picked().map(|item| item.name.clone()) {
-                Some(picked) => commands::run(app, &picked),
-                None => Vec::new(),
-            },
-            _ => {
-                palette.on_key(name, text);
+        Some(Layer::Palette(mut palette)) => match palette.on_key(name, text, area) {
+            PaletteOutcome::Closed => Vec::new(),
+            PaletteOutcome::Picked(_) => picked(app, &palette, now),
+            PaletteOutcome::Pending => {
                 app.layer = Some(Layer::Palette(palette));
                 Vec::new()
             }
         },
-        Some(Layer::Confirm(mut confirm, effect)) => match confirm.on_key(name) {
-            Outcome::Open => {
+        Some(Layer::Confirm(mut confirm, effect)) => match confirm.on_key(name, area) {
+            Answer::Pending => {
                 app.layer = Some(Layer::Confirm(confirm, effect));
                 Vec::new()
             }
-            Outcome::No => Vec::new(),
-            Outcome::Yes => match *effect {
-                Effect::Start { plugin, .. } => start(app, plugin),
-                other => vec![other],
-            },
+            Answer::No => Vec::new(),
+            Answer::Yes => confirmed(app, *effect),
         },
         None => Vec::new(),
+    }
+}
+
+/// Runs what is selected in the palette.
+pub(super) fn picked(app: &mut App, palette: &Palette, now: Instant) -> Vec<Effect> {
+    match palette.selected().map(|item| item.name.clone()) {
+        Some(name) => commands::run(app, &name, now),
+        None => Vec::new(),
+    }
+}
+
+/// The person said yes.
+pub(super) fn confirmed(app: &mut App, effect: Effect) -> Vec<Effect> {
+    match effect {
+        Effect::Start { plugin, .. } => start(app, plugin),
+        other => vec![other],
     }
 }

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use ratatui::layout::{Position, Rect};
 use tui::input::{Mouse, MouseKind};
+use tui::widgets::confirm::Answer;
+use tui::widgets::palette::PaletteOutcome;
 use wire::plugin::{HostMessage, Mouse as WireMouse, MouseKind as WireKind};
 
 use super::super::event::Effect;
@@ -28,10 +30,10 @@ pub(super) fn mouse(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
         MouseKind::Release(_) | MouseKind::Drag(_) | MouseKind::Move => return Vec::new(),
     };
     if app.layer.is_some() {
-        return layer(app, mouse, turn);
+        return layer(app, mouse, turn, now);
     }
     if mouse.y < HEADER && app.size.1 > HEADER {
-        return tab_bar(app, mouse);
+        return tab_bar(app, mouse, now);
     }
     let body = app.body();
     let inside = body.contains(Position { x: mouse.x, y: mouse.y });
@@ -71,20 +73,21 @@ fn is_left(mouse: &Mouse) -> bool {
     matches!(mouse.kind, MouseKind::Press(tui::input::Button::Left))
 }
 
-fn tab_bar(app: &mut App, mouse: &Mouse) -> Vec<Effect> {
+fn tab_bar(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
     if !is_left(mouse) {
         return Vec::new();
     }
     match views::tab_at(app, mouse.x) {
         Some(views::BarHit::Tab(tab)) => go(app, tab),
-        Some(views::BarHit::Help) => keys::act(app, "app.help", "", sys::clock::now()),
+        Some(views::BarHit::Help) => keys::act(app, "app.help", "", now),
         None => Vec::new(),
     }
 }
 
 /// A layer takes the mouse; a click closes help and palette (clause K8).
-fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
+fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<Effect> {
     let size = app.size;
+    let area = views::layer_area(size);
     match app.layer.take() {
         Some(Layer::Help(mut state)) => {
             if let Some(turn) = turn {
@@ -97,8 +100,10 @@ fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
         }
         Some(Layer::Palette(mut palette)) => {
             if let Some(turn) = turn {
-                palette.on_key(if turn < 0 { "up" } else { "down" }, None);
+                palette.scroll(turn, area);
                 app.layer = Some(Layer::Palette(palette));
+            } else if let PaletteOutcome::Picked(_) = palette.on_click(mouse.x, mouse.y, area) {
+                return keys::picked(app, &palette, now);
             }
         }
         Some(Layer::Text { title, lines, mut scroll }) => {
@@ -108,10 +113,19 @@ fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
             }
             app.layer = Some(Layer::Text { title, lines, scroll });
         }
-        // A question is not answered by a stray click.
-        Some(Layer::Confirm(confirm, effect)) => {
-            let _ = mouse;
-            app.layer = Some(Layer::Confirm(confirm, effect));
+        Some(Layer::Confirm(mut confirm, effect)) => {
+            let answer = match turn {
+                Some(turn) => {
+                    confirm.wheel(turn, area);
+                    Answer::Pending
+                }
+                None => confirm.on_click(mouse.x, mouse.y, area),
+            };
+            match answer {
+                Answer::Pending => app.layer = Some(Layer::Confirm(confirm, effect)),
+                Answer::No => {}
+                Answer::Yes => return keys::confirmed(app, *effect),
+            }
         }
         None => {}
     }
