@@ -123,7 +123,7 @@ pub fn is_id(id: &str) -> bool {
 }
 
 #[cfg(all(test, unix))]
-#[allow(clippy::disallowed_methods)]
+#[allow(clippy::disallowed_methods, clippy::unwrap_used)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
