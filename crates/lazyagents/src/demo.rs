@@ -270,7 +270,8 @@ const SAMPLE: &[(&str, Item)] = &[
         File(Script, include_str!("../../../examples/plugins/lazyagents/hello"))),
 ];
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 #[allow(clippy::disallowed_methods)]
 mod tests {
     use std::collections::BTreeSet;
@@ -362,8 +363,10 @@ mod tests {
             }
         }
         let tmp = world.at("tmp");
-        let outside: BTreeSet<_> =
-            all_below(&world.at("")).into_iter().filter(|path| !path.starts_with(tree.path()) && *path != tmp).collect();
+        let outside: BTreeSet<_> = all_below(&world.at(""))
+            .into_iter()
+            .filter(|path| !path.starts_with(tree.path()) && *path != tmp)
+            .collect();
         assert_eq!(outside, before);
         drop(tree);
         assert_eq!(all_below(&tmp).len(), 0);
