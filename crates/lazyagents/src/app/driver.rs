@@ -21,6 +21,7 @@ use super::signals::{Signal, Signals};
 use super::state::{App, TabKind};
 use super::update::update;
 use super::views;
+use super::{LOG_SIZE, LOGS_KEPT};
 use crate::context::Context;
 use crate::plugins::host::HostOptions;
 use crate::plugins::{Host, Notice, Plugin, What};
@@ -34,10 +35,6 @@ const STATS: Duration = Duration::from_secs(1);
 
 /// Bytes of a plugin's log that are shown, the last ones.
 const LOG_SHOWN: usize = 256 * 1024;
-
-/// A plugin's stderr log is rotated at this size; so many are kept.
-const LOG_SIZE: u64 = 1 << 20;
-const LOGS_KEPT: usize = 3;
 
 /// How long quitting may take in all: 2 s of grace and what surrounds them (clause L2).
 const QUIT_WITHIN: Duration = Duration::from_secs(4);
@@ -70,8 +67,12 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal is gone or the system has no threads left.
-    pub(super) fn start(context: &Context, mut app: App, mut terminal: Terminal) -> Result<Self, Failure> {
-        let signals = Signals::catch()?;
+    pub(super) fn start(
+        context: &Context,
+        mut app: App,
+        mut terminal: Terminal,
+        signals: Signals,
+    ) -> Result<Self, Failure> {
         app.size = terminal.size();
         terminal.draw(|frame| views::draw(&app, frame)).map_err(|error| gone(&error))?;
         let drawn = clock::now();

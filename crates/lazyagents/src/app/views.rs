@@ -30,7 +30,12 @@ pub fn draw_into(app: &App, buf: &mut Buffer, area: Rect) {
     if area.height > HEADER {
         header(app, buf, Rect { height: HEADER, ..area });
     }
-    tab(app, buf, body);
+    // A failing part becomes an error in its tab (lazyagents.md, The interface).
+    if let Err(why) = tui::term::contain(|| tab(app, buf, body)) {
+        paint::fill(buf, body, app.theme.base());
+        let words = format!("This tab could not be drawn, because of a bug in lazyagents: {why}");
+        paint::put_fit(buf, body.x, body.y, body.width, &words, app.theme.style(tui::theme::Role::Error));
+    }
     if area.height > HEADER + FOOTER {
         footer(app, buf, Rect { y: area.bottom() - FOOTER, height: FOOTER, ..area });
     }
