@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, at, bounded, never, select};
 use sys::log::Log;
 use sys::proc::{self, CancelHandle, HandOver};
 use sys::{Failure, clock, files, text};
-use tui::input::Input;
+use tui::input::{Input, Reply};
 use tui::reader::Reader;
 use tui::term::Terminal;
 use tui::theme::Theme;
@@ -119,7 +119,7 @@ impl Driver {
         }
         self.effect(Effect::Detect(self.app.detection));
         // Answers come when they come; a terminal that is gone shows at the next draw.
-        let _ = self.terminal.ask(false);
+        let _ = self.terminal.ask(self.follows_background());
         let outcome = self.turn();
         self.end();
         outcome
@@ -210,6 +210,12 @@ impl Driver {
             },
             Event::Input(Input::Reply(reply)) => {
                 let _ = self.terminal.on_reply(&reply);
+                if let Reply::Background { r, g, b } = reply
+                    && self.follows_background()
+                    && let Some(theme) = super::theme_on(r, g, b)
+                {
+                    self.show_theme(theme);
+                }
                 return;
             }
             other => other,
@@ -361,9 +367,7 @@ impl Driver {
 
     fn use_theme(&mut self, id: &str) {
         let Some(theme) = Theme::builtin(id) else { return };
-        self.app.theme = theme.with_depth(self.terminal.depth());
-        *self.theme.lock().unwrap_or_else(PoisonError::into_inner) = theme.clone();
-        self.dirty = true;
+        self.show_theme(theme);
         let (path, id) = (self.config_path(), id.to_owned());
         self.aside("config", move |sender| {
             let event = match settings::write_theme(&path, &id) {
@@ -372,6 +376,17 @@ impl Driver {
             };
             let _ = sender.send(event);
         });
+    }
+
+    fn follows_background(&self) -> bool {
+        self.context.config.theme.as_deref() == Some(super::AUTO)
+    }
+
+    /// Draws with `theme` from now on; plugins that are started later are told of it.
+    fn show_theme(&mut self, theme: &Theme) {
+        self.app.theme = theme.with_depth(self.terminal.depth());
+        *self.theme.lock().unwrap_or_else(PoisonError::into_inner) = theme.clone();
+        self.dirty = true;
     }
 
     fn config_path(&self) -> PathBuf {

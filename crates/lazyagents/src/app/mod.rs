@@ -26,11 +26,22 @@ use state::{App, Phase, PluginState};
 const LOG_SIZE: u64 = 1 << 20;
 const LOGS_KEPT: usize = 3;
 
+/// The `theme:` that follows the terminal's background.
+pub const AUTO: &str = "auto";
+
+/// The built-in theme for a background of this colour: its luminance decides.
+pub fn theme_on(red: u8, green: u8, blue: u8) -> Option<&'static Theme> {
+    let light = tui::theme::Rgb(red, green, blue).luminance() > 0.5;
+    let ids = Theme::builtin_ids();
+    ids.into_iter().filter_map(Theme::builtin).find(|theme| theme.dark != light)
+}
+
 /// The theme that `config` names; the second is a warning when there is none of that name.
 pub fn theme(config: &Config) -> (Theme, Option<String>) {
     let default = Theme::default();
     match config.theme.as_deref() {
-        None => (default, None),
+        // `auto` becomes the light one when the terminal says that its background is light.
+        None | Some(AUTO) => (default, None),
         Some(id) => match Theme::builtin(id) {
             Some(theme) => (theme.clone(), None),
             None => {
