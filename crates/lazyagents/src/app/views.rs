@@ -283,6 +283,11 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             (vec![pair("enter", "keep"), pair("↑↓", "choose")], vec![pair("esc", "clear")], "")
         }
         _ if app.too_small() => (Vec::new(), kept, ""),
+        _ if app.size.0 < WIDE && app.list_tab().is_some_and(|tab| tab.in_detail) => {
+            let mut kept = of(&["app.help"]);
+            kept.push(pair("esc", "list"));
+            (vec![pair("↑↓", "scroll")], kept, "")
+        }
         TabKind::Agents => (of(&["agents.refresh", "list.filter", "app.palette"]), kept, ""),
         TabKind::Plugins => {
             let ids = ["plugins.open", "plugins.restart", "plugins.hide", "plugins.log", "list.filter", "app.palette"];
