@@ -194,7 +194,12 @@ fn parse_yaml(yaml: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     // YAML 1.2: `n`, `on` and `yes` are texts, as every other reader of today has them.
-    let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+    // JSON has no infinity and no NaN; their text is the least surprising stand-in.
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        with_snippet: false,
+        non_finite_float_policy: serde_saphyr::options::NonFiniteFloatPolicy::AsString
+    };
     serde_saphyr::from_str_with_options::<Yaml>(yaml, options).map(|yaml| yaml.0).map_err(|error| {
         let words = error.to_string();
         let first = words.lines().next().unwrap_or("not YAML").trim_start_matches("error: ").to_owned();
@@ -244,7 +249,6 @@ impl<'de> Visitor<'de> for AnyYaml {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        // JSON has no infinity and no NaN; their text is the least surprising stand-in.
         Ok(Number::from_f64(value).map_or_else(|| Value::String(value.to_string()), Value::Number))
     }
 

@@ -71,22 +71,27 @@ fn edit(path: &Path, key: &[&str], change: &dyn Fn(&Mapping)) -> Result<(), Fail
 /// The new text, or `None` when nothing changes.
 fn planned(old: &str, key: &[&str], change: &dyn Fn(&Mapping)) -> Result<Option<String>, String> {
     let before = config::parse_sections(old)?;
-    let document = if before.is_empty() && old.trim().is_empty() {
-        Document::new_mapping()
+    let new = if before.is_empty() {
+        // Nothing but words, if anything: ours goes below them.
+        let gap = if old.is_empty() || old.ends_with('\n') { "" } else { "\n" };
+        format!("{old}{gap}{}", changed(&Document::new_mapping(), change)?)
     } else {
-        Document::from_str(old).map_err(|error| error.to_string())?
+        changed(&Document::from_str(old).map_err(|error| error.to_string())?, change)?
     };
-    let root = document.as_mapping().ok_or("its root is no map")?;
-    change(&root);
-    let mut new = document.to_string();
-    if !new.ends_with('\n') {
-        new.push('\n');
-    }
     let after = config::parse_sections(&new).map_err(|why| format!("the edit would break it ({why})"))?;
     if without(before.clone(), key) != without(after.clone(), key) {
         return Err("the edit would change something else".to_owned());
     }
     Ok((before != after).then_some(new))
+}
+
+fn changed(document: &Document, change: &dyn Fn(&Mapping)) -> Result<String, String> {
+    change(&document.as_mapping().ok_or("its root is no map")?);
+    let mut text = document.to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 /// `sections` without what is at `key`; a map that is empty then is as good as none.

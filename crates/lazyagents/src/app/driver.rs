@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, at, bounded, never, select};
 use sys::log::Log;
 use sys::proc::{self, CancelHandle, HandOver};
 use sys::{Failure, clock, files, text};
-use tui::input::Input;
+use tui::input::{Input, Reply};
 use tui::reader::Reader;
 use tui::term::Terminal;
 use tui::theme::Theme;
@@ -21,6 +21,7 @@ use super::signals::{Signal, Signals};
 use super::state::{App, TabKind};
 use super::update::update;
 use super::views;
+use super::{LOG_SIZE, LOGS_KEPT};
 use crate::context::Context;
 use crate::plugins::host::HostOptions;
 use crate::plugins::{Host, Notice, Plugin, What};
@@ -34,10 +35,6 @@ const STATS: Duration = Duration::from_secs(1);
 
 /// Bytes of a plugin's log that are shown, the last ones.
 const LOG_SHOWN: usize = 256 * 1024;
-
-/// A plugin's stderr log is rotated at this size; so many are kept.
-const LOG_SIZE: u64 = 1 << 20;
-const LOGS_KEPT: usize = 3;
 
 /// How long quitting may take in all: 2 s of grace and what surrounds them (clause L2).
 const QUIT_WITHIN: Duration = Duration::from_secs(4);
@@ -70,8 +67,12 @@ impl Driver {
     ///
     /// # Errors
     /// When the terminal is gone or the system has no threads left.
-    pub(super) fn start(context: &Context, mut app: App, mut terminal: Terminal) -> Result<Self, Failure> {
-        let signals = Signals::catch()?;
+    pub(super) fn start(
+        context: &Context,
+        mut app: App,
+        mut terminal: Terminal,
+        signals: Signals,
+    ) -> Result<Self, Failure> {
         app.size = terminal.size();
         terminal.draw(|frame| views::draw(&app, frame)).map_err(|error| gone(&error))?;
         let drawn = clock::now();
@@ -118,7 +119,7 @@ impl Driver {
         }
         self.effect(Effect::Detect(self.app.detection));
         // Answers come when they come; a terminal that is gone shows at the next draw.
-        let _ = self.terminal.ask(false);
+        let _ = self.terminal.ask(self.follows_background());
         let outcome = self.turn();
         self.end();
         outcome
@@ -209,6 +210,12 @@ impl Driver {
             },
             Event::Input(Input::Reply(reply)) => {
                 let _ = self.terminal.on_reply(&reply);
+                if let Reply::Background { r, g, b } = reply
+                    && self.follows_background()
+                    && let Some(theme) = super::theme_on(r, g, b)
+                {
+                    self.show_theme(theme);
+                }
                 return;
             }
             other => other,
@@ -360,9 +367,7 @@ impl Driver {
 
     fn use_theme(&mut self, id: &str) {
         let Some(theme) = Theme::builtin(id) else { return };
-        self.app.theme = theme.with_depth(self.terminal.depth());
-        *self.theme.lock().unwrap_or_else(PoisonError::into_inner) = theme.clone();
-        self.dirty = true;
+        self.show_theme(theme);
         let (path, id) = (self.config_path(), id.to_owned());
         self.aside("config", move |sender| {
             let event = match settings::write_theme(&path, &id) {
@@ -371,6 +376,17 @@ impl Driver {
             };
             let _ = sender.send(event);
         });
+    }
+
+    fn follows_background(&self) -> bool {
+        self.context.config.theme.as_deref() == Some(super::AUTO)
+    }
+
+    /// Draws with `theme` from now on; plugins that are started later are told of it.
+    fn show_theme(&mut self, theme: &Theme) {
+        self.app.theme = theme.with_depth(self.terminal.depth());
+        *self.theme.lock().unwrap_or_else(PoisonError::into_inner) = theme.clone();
+        self.dirty = true;
     }
 
     fn config_path(&self) -> PathBuf {

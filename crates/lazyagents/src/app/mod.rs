@@ -10,6 +10,7 @@ pub mod update;
 pub mod views;
 
 use sys::Failure;
+use sys::log::{Level, Log};
 use tui::action::Keymap;
 use tui::term::{Depth, Options, Terminal};
 use tui::theme::Theme;
@@ -18,13 +19,29 @@ use tui::widgets::toast::Kind;
 use crate::config::Config;
 use crate::context::{Context, things};
 use driver::Driver;
+use signals::Signals;
 use state::{App, Phase, PluginState};
+
+/// A log is rotated at this size in bytes; so many are kept.
+const LOG_SIZE: u64 = 1 << 20;
+const LOGS_KEPT: usize = 3;
+
+/// The `theme:` that follows the terminal's background.
+pub const AUTO: &str = "auto";
+
+/// The built-in theme for a background of this colour: its luminance decides.
+pub fn theme_on(red: u8, green: u8, blue: u8) -> Option<&'static Theme> {
+    let light = tui::theme::Rgb(red, green, blue).luminance() > 0.5;
+    let ids = Theme::builtin_ids();
+    ids.into_iter().filter_map(Theme::builtin).find(|theme| theme.dark != light)
+}
 
 /// The theme that `config` names; the second is a warning when there is none of that name.
 pub fn theme(config: &Config) -> (Theme, Option<String>) {
     let default = Theme::default();
     match config.theme.as_deref() {
-        None => (default, None),
+        // `auto` becomes the light one when the terminal says that its background is light.
+        None | Some(AUTO) => (default, None),
         Some(id) => match Theme::builtin(id) {
             Some(theme) => (theme.clone(), None),
             None => {
@@ -101,6 +118,11 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
 /// # Errors
 /// When there is no terminal.
 pub fn run(context: &Context) -> Result<u8, Failure> {
+    let log_path = context.paths.state.join("lazyagents.log");
+    let log = Log::open(&log_path, LOG_SIZE, LOGS_KEPT);
+    tui::term::install_panic_hook("lazyagents", Some(log_path), move |text| log.line(Level::Error, text));
+    // Caught before the terminal is taken: from then on every way out gives it back.
+    let signals = Signals::catch()?;
     let options = Options::detect(&context.env, context.config.tui.mouse);
     let depth = Depth::detect(&context.env);
     let terminal = Terminal::enter(options, depth).map_err(|error| {
@@ -110,6 +132,6 @@ pub fn run(context: &Context) -> Result<u8, Failure> {
     })?;
     let mut app = new(context, terminal.size(), sys::clock::now());
     app.theme = app.theme.with_depth(depth);
-    Driver::start(context, app, terminal)?.run()?;
+    Driver::start(context, app, terminal, signals)?.run()?;
     Ok(0)
 }

@@ -30,7 +30,12 @@ pub fn draw_into(app: &App, buf: &mut Buffer, area: Rect) {
     if area.height > HEADER {
         header(app, buf, Rect { height: HEADER, ..area });
     }
-    tab(app, buf, body);
+    // A failing part becomes an error in its tab (lazyagents.md, The interface).
+    if let Err(why) = tui::term::contain(|| tab(app, buf, body)) {
+        paint::fill(buf, body, app.theme.base());
+        let words = format!("This tab could not be drawn, because of a bug in lazyagents: {why}");
+        paint::put_fit(buf, body.x, body.y, body.width, &words, app.theme.style(tui::theme::Role::Error));
+    }
     if area.height > HEADER + FOOTER {
         footer(app, buf, Rect { y: area.bottom() - FOOTER, height: FOOTER, ..area });
     }
@@ -278,6 +283,11 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             (vec![pair("enter", "keep"), pair("↑↓", "choose")], vec![pair("esc", "clear")], "")
         }
         _ if app.too_small() => (Vec::new(), kept, ""),
+        _ if app.size.0 < WIDE && app.list_tab().is_some_and(|tab| tab.in_detail) => {
+            let mut kept = of(&["app.help"]);
+            kept.push(pair("esc", "list"));
+            (vec![pair("↑↓", "scroll")], kept, "")
+        }
         TabKind::Agents => (of(&["agents.refresh", "list.filter", "app.palette"]), kept, ""),
         TabKind::Plugins => {
             let ids = ["plugins.open", "plugins.restart", "plugins.hide", "plugins.log", "list.filter", "app.palette"];

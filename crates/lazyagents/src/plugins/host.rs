@@ -220,7 +220,14 @@ impl Host {
         drop(state);
         let (shared, slot) = (Arc::clone(&self.shared), Arc::clone(slot));
         let run = Run { shared: Arc::clone(&shared), slot, run: number, control: orders, token };
-        let body = move || run.supervise();
+        let said = Arc::clone(&shared);
+        let body = move || {
+            // A bug of ours costs one tab, not the program.
+            if let Err(why) = tui::term::contain(|| run.supervise()) {
+                let reason = format!("lazyagents lost this plugin because of a bug in it: {why}");
+                said.say(plugin, number, What::Failed { reason, stderr: String::new() });
+            }
+        };
         let started = std::thread::Builder::new().name("plugin".to_owned()).stack_size(512 * 1024).spawn(body);
         if let Err(error) = started {
             let reason = format!("no thread for the plugin: {error}");

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use sys::text;
 use tui::fuzzy::Matcher;
 use tui::theme::Role;
-use tui::widgets::list::{Column, Row, Table, Width};
+use tui::widgets::list::{self, Column, Row, Table, Width};
 
 use super::field;
 use crate::app::state::App;
@@ -52,7 +52,8 @@ fn short(app: &App, path: &std::path::Path) -> String {
     text::clean(&app.paths.short(path))
 }
 
-fn row(app: &App, agent: &Detected) -> Row {
+/// A row; paths are shortened in the middle to `width` columns.
+fn row(app: &App, agent: &Detected, width: usize) -> Row {
     let theme = &app.theme;
     let dim = |text: String| Line::from(Span::styled(text, theme.muted()));
     let name = Span::styled(agent.name, if agent.installed { theme.agent(agent.id) } else { theme.muted() });
@@ -62,7 +63,7 @@ fn row(app: &App, agent: &Detected) -> Row {
         None => dim("-".to_owned()),
     };
     let found = match (&agent.binary, agent.config_exists) {
-        (Some(path), _) => Line::raw(short(app, path)),
+        (Some(path), _) => Line::raw(text::elide_middle(&short(app, path), width)),
         (None, true) => dim("config folder only".to_owned()),
         (None, false) => dim("not found".to_owned()),
     };
@@ -120,7 +121,9 @@ pub fn detail(app: &App) -> Vec<Line<'static>> {
 pub fn draw(app: &App, buf: &mut Buffer, _body: Rect) {
     let rows = rows(app);
     let columns = columns();
-    let make = |index: usize| rows.get(index).map_or_else(Row::default, |agent| row(app, agent));
+    let layout = list::layout(&columns, views::split(app).list);
+    let width = layout.columns.iter().find(|(_, column)| *column == 2).map_or(0, |(range, _)| range.len());
+    let make = |index: usize| rows.get(index).map_or_else(Row::default, |agent| row(app, agent, width));
     let empty = if !app.agents_tab.filter.text().is_empty() {
         "No agent matches the filter.  esc clears it"
     } else {
