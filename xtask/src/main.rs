@@ -10,6 +10,7 @@ mod ci;
 mod docs;
 mod exceptions;
 mod machine;
+mod picture;
 mod step;
 mod suites;
 mod test;
@@ -40,6 +41,7 @@ const CHORES: &[Chore] = &[
     Chore { name: "install", usage: "[--root DIR]", about: "build and install the programs", run: chores::install },
     Chore { name: "demo", usage: "[args]", about: "run lazyagents on an invented home", run: chores::demo },
     Chore { name: "docs", usage: "[--check]", about: "write generated pages; check links and paths", run: docs::run },
+    Chore { name: "picture", usage: "", about: "take the pictures of the docs again", run: picture::run },
     Chore { name: "bench", usage: "", about: "the benchmarks; nothing else should run meanwhile", run: chores::bench },
     Chore { name: "agents", usage: "[args]", about: "try the real agents (network, minutes)", run: agents::run },
 ];
