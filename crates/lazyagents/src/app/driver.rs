@@ -17,6 +17,7 @@ use tui::theme::Theme;
 use wire::plugin::Exec;
 
 use super::event::{Effect, Event};
+use super::pace::{BESIDE, Pace};
 use super::signals::{Signal, Signals};
 use super::state::{App, TabKind};
 use super::update::update;
@@ -26,9 +27,6 @@ use crate::context::Context;
 use crate::plugins::host::HostOptions;
 use crate::plugins::{Host, Notice, Plugin, What};
 use crate::{detection, settings};
-
-/// The least time between two frames.
-const FRAME: Duration = Duration::from_millis(16);
 
 /// How often the numbers of the Plugins tab are asked while it is shown.
 const STATS: Duration = Duration::from_secs(1);
@@ -57,8 +55,9 @@ pub(super) struct Driver {
     /// Held by detection threads until they have ended.
     detections: (Sender<()>, Receiver<()>),
     queue: VecDeque<Event>,
-    dirty: bool,
-    drawn: Instant,
+    pace: Pace,
+    /// When the numbers of the Plugins tab were last asked.
+    asked: Instant,
     quit: bool,
 }
 
@@ -75,7 +74,7 @@ impl Driver {
     ) -> Result<Self, Failure> {
         app.size = terminal.size();
         terminal.draw(|frame| views::draw(&app, frame)).map_err(|error| gone(&error))?;
-        let drawn = clock::now();
+        let (pace, asked) = (Pace::new(clock::now()), clock::now());
         let context = Arc::new(context.clone());
         let theme = Arc::new(Mutex::new(app.theme.clone()));
         let (host, notices) = Host::new(&context.discovery.plugins, host_options(&context, &theme, app.body()));
@@ -85,7 +84,7 @@ impl Driver {
         let reader = Reader::start(tty, move |input| inputs.send(input).is_ok()).map_err(|error| gone(&error))?;
         let (reader, notices) = (Some(reader), Some(notices));
         let (detecting, detections, queue) = (None, bounded(0), VecDeque::new());
-        let (dirty, quit) = (true, false);
+        let quit = false;
         Ok(Self {
             context,
             app,
@@ -101,8 +100,8 @@ impl Driver {
             detecting,
             detections,
             queue,
-            dirty,
-            drawn,
+            pace,
+            asked,
             quit,
         })
     }
@@ -127,7 +126,7 @@ impl Driver {
 
     fn turn(&mut self) -> Result<(), Failure> {
         while !self.quit {
-            if self.dirty && self.drawn.elapsed() >= FRAME {
+            if self.pace.next().is_some_and(|next| next <= clock::now()) {
                 self.draw()?;
             }
             let event = self.wait();
@@ -144,16 +143,14 @@ impl Driver {
     fn draw(&mut self) -> Result<(), Failure> {
         let app = &self.app;
         self.terminal.draw(|frame| views::draw(app, frame)).map_err(|error| gone(&error))?;
-        self.drawn = clock::now();
-        self.dirty = false;
+        self.pace.drawn(clock::now());
         Ok(())
     }
 
     /// The next moment at which something is to be done without anybody asking.
     fn wake(&self) -> Option<Instant> {
-        let draw = self.dirty.then(|| self.drawn + FRAME);
-        let stats = (self.app.kind() == TabKind::Plugins).then(|| self.drawn + STATS);
-        [draw, self.app.toasts.next_expiry(), stats].into_iter().flatten().min()
+        let stats = (self.app.kind() == TabKind::Plugins).then(|| self.asked + STATS);
+        [self.pace.next(), self.app.toasts.next_expiry(), stats].into_iter().flatten().min()
     }
 
     fn wait(&mut self) -> Event {
@@ -221,18 +218,22 @@ impl Driver {
             other => other,
         };
         // A frame of a tab that is not shown changes at most its counter.
-        let quiet = match &event {
-            Event::Frame { plugin, view, .. } => {
-                let shown = self.app.active_plugin() == Some(*plugin);
-                !shown && self.app.plugins.get(*plugin).is_some_and(|state| state.count() == view.count)
+        let (beside, quiet) = match &event {
+            Event::Frame { plugin, view, .. } if self.app.active_plugin() != Some(*plugin) => {
+                (true, self.app.plugins.get(*plugin).is_some_and(|state| state.count() == view.count))
             }
-            _ => false,
+            _ => (false, false),
         };
-        let tick = matches!(event, Event::Tick);
-        let toast = self.app.toasts.current().is_some();
+        let (tick, input) = (matches!(event, Event::Tick), matches!(event, Event::Input(_)));
+        let toast = self.app.toasts.current().map(|toast| toast.until);
         let effects = update(&mut self.app, event, clock::now());
-        let changed = !tick || toast != self.app.toasts.current().is_some() || !effects.is_empty();
-        self.dirty |= changed && !quiet;
+        let toast = toast != self.app.toasts.current().map(|toast| toast.until);
+        // What only goes on to a plugin changes nothing here.
+        let passed = input && !effects.is_empty() && effects.iter().all(|effect| matches!(effect, Effect::Send(..)));
+        if toast || !(quiet || tick || passed) {
+            let now = clock::now();
+            self.pace.want(if beside { now + BESIDE } else { now });
+        }
         for effect in effects {
             self.effect(effect);
         }
@@ -259,6 +260,7 @@ impl Driver {
             Effect::ReadLog(plugin) => self.read_log(plugin),
             Effect::Hide { plugin, hidden } => self.hide(plugin, hidden),
             Effect::Stats => {
+                self.asked = clock::now();
                 for plugin in 0..self.app.plugins.len() {
                     self.queue.push_back(Event::Stats { plugin, stats: self.host.stats(plugin) });
                 }
@@ -314,7 +316,7 @@ impl Driver {
         self.quit |= matches!(ran, Ok(HandOver::Terminated));
         let (columns, rows) = self.terminal.size();
         self.queue.push_back(Event::Resized(columns, rows));
-        self.dirty = true;
+        self.pace.want(clock::now());
         self.host.interactive_result(plugin, run, id, ran);
     }
 
@@ -334,7 +336,7 @@ impl Driver {
         }
         let (columns, rows) = self.terminal.size();
         self.queue.push_back(Event::Resized(columns, rows));
-        self.dirty = true;
+        self.pace.want(clock::now());
     }
 
     fn read_log(&self, plugin: usize) {
@@ -386,7 +388,7 @@ impl Driver {
     fn show_theme(&mut self, theme: &Theme) {
         self.app.theme = theme.with_depth(self.terminal.depth());
         *self.theme.lock().unwrap_or_else(PoisonError::into_inner) = theme.clone();
-        self.dirty = true;
+        self.pace.want(clock::now());
     }
 
     fn config_path(&self) -> PathBuf {

@@ -4,6 +4,7 @@
 pub mod actions;
 mod driver;
 pub mod event;
+pub mod pace;
 mod signals;
 pub mod state;
 pub mod update;
