@@ -1,22 +1,18 @@
 //! `cargo xtask docs`: pages that the programs write themselves, links that lead somewhere, no path of somebody's
 //! machine. With `--check` it never writes. `test` calls it, and whoever changed a page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
 use crate::step;
 
-/// A page (or a marked part of one) that is the output of a command of ours.
-struct Page {
-    file: &'static str,
-    program: &'static str,
-    args: &'static [&'static str],
-}
+/// Where the pages are that programs of ours write.
+const REFERENCE: &str = "docs/reference";
 
-/// To add one: its file and the command whose stdout it is.
-const PAGES: &[Page] = &[];
+/// Programs that print pages as one JSON object: path below [`REFERENCE`] to text. To add one: its crate and example.
+const WRITERS: &[(&str, &str)] = &[("lazyagents", "reference")];
 
 /// `docs [--check]`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -48,22 +44,47 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 
 fn generated(root: &Path, check: bool) -> anyhow::Result<Vec<String>> {
     let mut faults = Vec::new();
-    for page in PAGES {
-        let mut command = step::cargo(["run", "--quiet", "--package", page.program, "--"]);
-        let text = step::quiet(command.args(page.args))
-            .with_context(|| format!("{} {} did not write {}", page.program, page.args.join(" "), page.file))?;
-        let path = root.join(page.file);
-        if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
-            continue;
-        }
-        if check {
-            faults.push(format!("{}: out of date; run cargo xtask docs", page.file));
-        } else {
+    let mut made = BTreeSet::new();
+    for (package, example) in WRITERS {
+        let mut command = step::cargo(["run", "--quiet", "--package", *package, "--example", *example]);
+        let told = step::quiet(&mut command).with_context(|| format!("{package}: the example {example} failed"))?;
+        let pages: BTreeMap<String, String> = serde_json::from_str(&told)
+            .with_context(|| format!("{package}: the example {example} printed no pages"))?;
+        for (file, text) in pages {
+            let path = root.join(REFERENCE).join(&file);
+            made.insert(path.clone());
+            if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
+                continue;
+            }
+            if check {
+                faults.push(format!("{REFERENCE}/{file}: out of date; run cargo xtask docs"));
+                continue;
+            }
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            }
             std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-            println!("wrote {}", page.file);
+            println!("wrote {REFERENCE}/{file}");
         }
     }
+    let mut there = Vec::new();
+    all_files(&root.join(REFERENCE), &mut there);
+    for path in there.into_iter().filter(|path| !made.contains(path)) {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        faults.push(format!("{name}: no program writes this page; remove it"));
+    }
     Ok(faults)
+}
+
+fn all_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.is_dir() {
+            all_files(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
 }
 
 /// The pages that people read: at the root, of each crate, and everything below docs/ and examples/. Test data that

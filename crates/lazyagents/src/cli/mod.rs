@@ -5,6 +5,7 @@ mod agents;
 mod doctor;
 mod out;
 mod plugins;
+pub mod reference;
 mod schema;
 
 use std::ffi::{OsStr, OsString};

@@ -14,9 +14,9 @@ pub(super) struct Args {
 }
 
 /// Every schema: its name, what it describes, how it is made.
-type Entry = (&'static str, &'static str, fn() -> Value);
+pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-const SCHEMAS: [Entry; 6] = [
+pub(super) const SCHEMAS: [Entry; 6] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
     ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),
     ("plugins-info", "lazyagents plugins info <id> --json", || schema_for!(plugins::PluginInfo).to_value()),
