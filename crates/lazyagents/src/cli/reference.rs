@@ -68,6 +68,7 @@ fn cli() -> String {
                     stdout is not a terminal, with `NO_COLOR`, or with `TERM=dumb`. What the codes mean is in \
                     [exit codes](exit-codes.md).\n\n"
         .to_owned();
+    let said = |what: &str| if what.starts_with("lazyagents ") { code(what) } else { what.to_owned() };
     describe(&mut command, "lazyagents", 2, &mut text);
     text.push_str(
         "## `lazyagents <plugin> ...`\n\nThe plugin's own command: the program becomes `<plugin> ...`, with the same \
@@ -79,7 +80,7 @@ fn cli() -> String {
     text.push_str("## Schemas\n\nWhat `lazyagents schema <name>` prints, also as files:\n\n");
     text.push_str(&table(
         &["name", "describes"],
-        schema::SCHEMAS.iter().map(|(name, what, _)| vec![format!("[{name}](schema/{name}.json)"), code(what)]),
+        schema::SCHEMAS.iter().map(|(name, what, _)| vec![format!("[{name}](schema/{name}.json)"), said(what)]),
     ));
     text
 }
@@ -90,7 +91,8 @@ fn describe(command: &mut clap::Command, path: &str, level: usize, text: &mut St
     let usage = usage.trim_start_matches("Usage: ").trim();
     let _ = writeln!(text, "{} `{path}`\n\n{}.\n", "#".repeat(level), about.unwrap_or_default().trim_end_matches('.'));
     let _ = writeln!(text, "```\n{usage}\n```\n");
-    let rows: Vec<_> = command.get_arguments().filter(|arg| !arg.is_hide_set()).map(argument).collect();
+    let rows: Vec<_> =
+        command.get_arguments().filter(|arg| level == 2 || arg.get_id() != "help").map(argument).collect();
     if !rows.is_empty() {
         text.push_str(&table(&["argument", "what"], rows));
         text.push('\n');
@@ -141,10 +143,17 @@ fn keys() -> String {
     for (scope, title) in scopes {
         let rows = ACTIONS.iter().filter(|action| action.scope == scope).map(|action| {
             let palette = action.palette.map(|name| code(format!(":{name}"))).unwrap_or_default();
-            vec![codes(action.keys), action.title.to_owned(), palette, code(action.id)]
+            let keys = match action.keys {
+                [first, .., last] if action.keys.len() > 3 => format!("{} to {}", code(first), code(last)),
+                keys => codes(keys),
+            };
+            vec![keys, action.title.to_owned(), palette, code(action.id)]
         });
         let _ = writeln!(text, "## {title}\n\n{}", table(&["keys", "does", "palette", "id"], rows));
     }
+    text.push_str(
+        "`ctrl+c` quits on a tab of ours; while something is typed, asked or read it leaves that. It cannot be changed.\n\n",
+    );
     let global: Vec<_> = ACTIONS.iter().flat_map(|action| action.keys).filter(|key| actions::global(key)).collect();
     let _ = writeln!(
         text,

@@ -153,7 +153,10 @@ fn plural(kind: &str) -> String {
 
 /// The docstring of a type, without its pointers into the contract, which say nothing to a reader of this page.
 fn words(value: &Value) -> String {
-    let mut text = value["description"].as_str().unwrap_or_default().replace(['[', ']'], "");
+    let text = value["description"].as_str().unwrap_or_default();
+    // Links between docstrings.
+    let text = text.replace("[`PROTOCOL`]", &code(PROTOCOL));
+    let mut text = text.replace("[`", "`").replace("`]", "`");
     for start in [" (clause", " (seed"] {
         while let Some(at) = text.find(start) {
             let end = text[at..].find(')').map_or(text.len(), |length| at + length + 1);
@@ -176,8 +179,10 @@ mod tests {
         for row in page.lines().filter(|line| line.starts_with("| `")) {
             assert!(!row.contains("|  |") && !row.contains("clause"), "{row}");
         }
-        for field in ["`readDirs`", "`theme.colors`", "`agents[].managedDir`", "`help[].keys`", "`mouse.kind`"] {
-            assert!(page.contains(field) || field == "`readDirs`", "{field} is missing in\n{page}");
+        for text in
+            ["`theme.colors`", "`agents[].readDirs`", "`help[].keys`", "`mouse.kind`", "`^[a-z0-9][a-z0-9_-]*$`"]
+        {
+            assert!(page.contains(text), "{text} is missing in\n{page}");
         }
     }
 }
