@@ -249,7 +249,7 @@ impl Driver {
             Effect::Detect(detection) => self.detect(detection),
             Effect::TellAgents(agents) => self.host.agents(agents),
             Effect::Lend { plugin, run, exec } => self.lend(plugin, run, exec),
-            Effect::Suspend => self.suspend(),
+            Effect::Suspend { outside } => self.suspend(outside),
             Effect::Copy(text) => {
                 let event = match self.terminal.copy(&text) {
                     Ok(()) => Event::Done(format!("copied {text} (asked the terminal, OSC 52)")),
@@ -320,8 +320,8 @@ impl Driver {
         self.host.interactive_result(plugin, run, id, ran);
     }
 
-    fn suspend(&mut self) {
-        if !Terminal::can_suspend() {
+    fn suspend(&mut self, outside: bool) {
+        if !outside && !Terminal::can_suspend() {
             self.queue.push_back(Event::Failed("there is no shell to come back from".to_owned()));
             return;
         }

@@ -100,7 +100,10 @@ pub enum Effect {
         exec: Exec,
     },
     /// Stop the process until it is continued.
-    Suspend,
+    Suspend {
+        /// Somebody outside asked for it, who can continue it; else only where a shell can.
+        outside: bool,
+    },
     /// Copy to the clipboard.
     Copy(String),
     /// Read a plugin's stderr log.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crossbeam_channel::{Receiver, bounded};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use sys::Failure;
+use tui::term::Terminal;
 
 /// What a signal means to the app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +52,8 @@ impl Signals {
                     SIGWINCH => Signal::Resize,
                     SIGCONT => Signal::Continued,
                     SIGINT | SIGQUIT | SIGTSTP if lent => {
-                        if number == SIGTSTP {
+                        // Where nobody could continue us the child's stop would be our end.
+                        if number == SIGTSTP && Terminal::can_suspend() {
                             // The whole job stops, as a shell expects; SIGCONT wakes both.
                             let _ = signal_hook::low_level::emulate_default_handler(SIGTSTP);
                         }

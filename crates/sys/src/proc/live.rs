@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::process::{ChildStdin, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ pub struct Live {
     cancel_write: Mutex<Option<std::io::PipeWriter>>,
     lines: Receiver<Batch>,
     exited: Receiver<Exit>,
+    /// Nobody wants the lines any more.
+    muted: Arc<AtomicBool>,
     stderr: Arc<Mutex<Tail>>,
     stderr_ended: Receiver<()>,
     counters: Arc<Counters>,
@@ -85,14 +87,15 @@ impl Live {
         let (cancelled, cancel_write) = std::io::pipe().map_err(|error| refused(spec, &error))?;
         let stderr = Arc::new(Mutex::new(Tail::new(options.stderr_tail)));
         let (ended, stderr_ended) = bounded(0);
+        let muted = Arc::new(AtomicBool::new(false));
         let started = (|| {
             if let Some(stdin) = pipes.stdin {
                 let counters = Arc::clone(&counters);
                 thread("write", move || write(&stdin, &waiting, &cancelled, &counters))?;
             }
             if let Some(stdout) = pipes.stdout {
-                let counters = Arc::clone(&counters);
-                thread("read", move || read(stdout, options.max_line, &batches, &counters))?;
+                let (counters, muted) = (Arc::clone(&counters), Arc::clone(&muted));
+                thread("read", move || read(stdout, options.max_line, &batches, &muted, &counters))?;
             }
             if let Some(pipe) = pipes.stderr {
                 let tail = Arc::clone(&stderr);
@@ -105,7 +108,7 @@ impl Live {
             return Err(refused(spec, &error));
         }
         let (queue, cancel_write) = (Mutex::new(Some(queue)), Mutex::new(Some(cancel_write)));
-        Ok(Self { leader, queue, cancel_write, lines, exited, stderr, stderr_ended, counters })
+        Ok(Self { leader, queue, cancel_write, lines, exited, muted, stderr, stderr_ended, counters })
     }
 
     /// The process id, which is also its group's.
@@ -164,6 +167,9 @@ impl Live {
     /// Blocks until it has ended.
     pub fn stop(&self) -> Exit {
         self.close();
+        // A process that waits for its full stdout could not end in order: from here on it is read and thrown away.
+        self.muted.store(true, Ordering::SeqCst);
+        while self.lines.try_recv().is_ok() {}
         if let Some(exit) = self.leader.wait(EOF_HEAD_START) {
             return exit;
         }
@@ -209,7 +215,7 @@ fn write(stdin: &ChildStdin, waiting: &Receiver<Vec<u8>>, cancelled: &std::io::P
 
 /// Splits stdout into batches of whole lines. Once nobody listens it goes on reading and throws away, so that
 /// the process is not killed by SIGPIPE in the middle of its own orderly end.
-fn read(mut stdout: impl Read, max_line: usize, batches: &Sender<Batch>, counters: &Counters) {
+fn read(mut stdout: impl Read, max_line: usize, batches: &Sender<Batch>, muted: &AtomicBool, counters: &Counters) {
     let mut buffer: Vec<u8> = Vec::new();
     let mut chunk = vec![0_u8; 64 * 1024];
     let mut listening = true;
@@ -221,7 +227,9 @@ fn read(mut stdout: impl Read, max_line: usize, batches: &Sender<Batch>, counter
             Err(_) => break,
         };
         counters.read.fetch_add(n as u64, Ordering::Relaxed);
+        listening &= !muted.load(Ordering::SeqCst);
         if !listening {
+            buffer = Vec::new();
             continue;
         }
         let old = buffer.len();
@@ -334,6 +342,17 @@ mod tests {
         let refused = (0..100).find_map(|_| live.send(big.clone()).err());
         assert_eq!(refused, Some(Refused::Full));
         assert_eq!(live.stop(), Exit::Signal(15));
+    }
+
+    #[test]
+    fn a_process_that_floods_can_still_end_in_order() {
+        let live = start("trap 'exit 7' TERM; while :; do echo yes; done", 4);
+        // Once both batches wait the process is blocked in its full pipe.
+        let until = crate::clock::now() + Duration::from_secs(10);
+        while live.lines().len() < 2 && crate::clock::now() < until {
+            std::thread::yield_now();
+        }
+        assert_eq!(live.stop(), Exit::Code(7));
     }
 
     #[test]

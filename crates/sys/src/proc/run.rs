@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, Sender, after, bounded, never, select};
 
 use super::child::{Leader, locked, thread};
 use super::{Cancel, Failure, Finished, HELD_PIPE, Limits, Spec, command, refused};
+use crate::clock;
 
 /// Runs `spec` to its end within `limits`, or until `cancel`.
 ///
@@ -45,8 +46,8 @@ pub fn run(spec: &Spec, limits: &Limits, cancel: &Cancel) -> Result<Finished, Fa
         recv(deadline) -> _ => { timed_out = true; leader.terminate() }
         recv(cancel.0) -> _ => { cancelled = true; leader.terminate() }
     };
-    let held = after(HELD_PIPE);
-    Ok(Finished { exit, stdout: out.take(&held), stderr: err.take(&held), timed_out, cancelled })
+    let until = clock::now() + HELD_PIPE;
+    Ok(Finished { exit, stdout: out.take(until), stderr: err.take(until), timed_out, cancelled })
 }
 
 /// The first bytes of a stream, read by a thread of its own; the rest is thrown away.
@@ -69,12 +70,10 @@ impl Capture {
         Self { bytes, done }
     }
 
-    /// What was captured, as soon as the stream has ended or `held` fires.
-    fn take(self, held: &Receiver<std::time::Instant>) -> Vec<u8> {
-        select! {
-            recv(self.done) -> _ => {}
-            recv(held) -> _ => {}
-        }
+    /// What was captured, as soon as the stream has ended, at the latest at `until`.
+    fn take(self, until: std::time::Instant) -> Vec<u8> {
+        // Only ever disconnected: that is the end of the stream.
+        let _ = self.done.recv_deadline(until);
         std::mem::take(&mut *locked(&self.bytes))
     }
 }
@@ -103,7 +102,7 @@ mod tests {
 
     use super::super::{Exit, cancel_pair};
     use super::*;
-    use crate::{Env, clock};
+    use crate::Env;
 
     fn sh(script: &str) -> Spec {
         let env: Env = [("PATH", "/usr/bin:/bin"), ("GIVEN", "yes")].into_iter().collect();
@@ -152,6 +151,14 @@ mod tests {
             std::thread::yield_now();
         }
         assert!(gone());
+    }
+
+    #[test]
+    fn a_helper_outside_the_group_that_holds_both_pipes_delays_by_two_seconds_at_most() {
+        let start = clock::now();
+        let done = run(&sh("setsid sleep 20 & echo hi; exit 4"), &limits(), &Cancel::never()).unwrap();
+        assert_eq!((done.exit, done.stdout.as_slice()), (Exit::Code(4), &b"hi\n"[..]));
+        assert!(start.elapsed() < Duration::from_secs(4));
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::widgets::wrap::wrap_text;
 const COLUMN: u16 = 38;
 /// Blank columns between two of them.
 const GAP: u16 = 3;
+/// So many columns may go over the edge, into a second row.
+const BROKEN: usize = 12;
 /// The most columns the names of keys take (clause N4).
 const KEYS: usize = 20;
 
@@ -57,8 +59,13 @@ fn rows(groups: &[HelpGroup], width: u16, theme: &Theme) -> Vec<Line<'static>> {
     if width == 0 {
         return Vec::new();
     }
-    let count = ((width + GAP) / (COLUMN + GAP)).clamp(1, 3).min(u16::try_from(groups.len()).unwrap_or(3).max(1));
-    let each = (width - GAP * (count - 1)) / count;
+    let most = ((width + GAP) / (COLUMN + GAP)).clamp(1, 3).min(u16::try_from(groups.len()).unwrap_or(3).max(1));
+    let each = |count: u16| (width - GAP * (count - 1)) / count;
+    // Fewer columns where descriptions would be broken into many rows.
+    let needed = groups.iter().map(needed).max().unwrap_or(0);
+    let fits = |count: &u16| needed <= usize::from(each(*count)) + BROKEN;
+    let count = (1..=most).rev().find(fits).unwrap_or(1);
+    let each = each(count);
     let blocks: Vec<Vec<Line<'static>>> = groups.iter().map(|group| block(group, each, theme)).collect();
     let columns = split(blocks, usize::from(count));
     let height = columns.iter().map(Vec::len).max().unwrap_or(0);
@@ -78,6 +85,14 @@ fn rows(groups: &[HelpGroup], width: u16, theme: &Theme) -> Vec<Line<'static>> {
             line
         })
         .collect()
+}
+
+/// Columns that a group takes when no description is broken.
+fn needed(group: &HelpGroup) -> usize {
+    let widest = |part: fn(&(String, String)) -> &String| {
+        group.keys.iter().map(|pair| text_width(part(pair))).max().unwrap_or(0)
+    };
+    widest(|pair| &pair.0).min(KEYS) + 2 + widest(|pair| &pair.1)
 }
 
 /// Distributes groups over columns in their order, so that the longest column is as short as possible.

@@ -134,7 +134,7 @@ pub(super) fn act(app: &mut App, id: &str, key: &str, now: Instant) -> Vec<Effec
             return if number > 0 { go(app, number - 1) } else { Vec::new() };
         }
         "app.reload" => return reload(app),
-        "app.suspend" => return vec![Effect::Suspend],
+        "app.suspend" => return vec![Effect::Suspend { outside: false }],
         "agents.refresh" => return detect(app),
         _ if id.starts_with("plugins.") => return plugins(app, id, now),
         _ => return list(app, id, now),

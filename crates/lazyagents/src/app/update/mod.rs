@@ -59,7 +59,7 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
             if app.kind() == TabKind::Plugins { vec![Effect::Stats] } else { Vec::new() }
         }
         Event::Terminate => vec![Effect::Quit],
-        Event::Suspend => vec![Effect::Suspend],
+        Event::Suspend => vec![Effect::Suspend { outside: true }],
     }
 }
 
