@@ -146,7 +146,7 @@ fn kind(schema: &Value, field: &Value) -> String {
 
 fn plural(kind: &str) -> String {
     match kind.split_once(' ') {
-        Some((first, rest)) if first == "list" => format!("lists {rest}"),
+        Some(("list", rest)) => format!("lists {rest}"),
         _ => format!("{kind}s"),
     }
 }
