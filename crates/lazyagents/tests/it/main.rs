@@ -4,5 +4,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests count as tests")]
 #![cfg(unix)]
 
+mod cli;
 mod update;
 mod world;
