@@ -5,5 +5,9 @@
 #![cfg(unix)]
 
 mod cli;
+mod conformance;
+mod leaving;
+mod misfits;
+mod terminal;
 mod update;
 mod world;
