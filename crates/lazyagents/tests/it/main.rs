@@ -1,0 +1,13 @@
+//! lazyagents from outside: the pure middle driven without a terminal, its screens, its commands, and the real program
+//! with real plugins in a real terminal. Every home is temporary; nothing of the machine's own is read.
+#![allow(clippy::disallowed_methods, reason = "homes are made and programs started here, with the plainest means")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests count as tests")]
+#![cfg(unix)]
+
+mod cli;
+mod conformance;
+mod leaving;
+mod misfits;
+mod terminal;
+mod update;
+mod world;
