@@ -190,10 +190,10 @@ fn ctrl_z_suspends_on_our_own_tabs_and_belongs_to_a_plugin_on_its_own() {
     let mut world = three();
     world.alive("one");
     assert_eq!(world.key("ctrl+z"), [key_to(0, "ctrl+z")]);
-    assert_eq!(world.palette("suspend"), [Effect::Suspend]);
+    assert_eq!(world.palette("suspend"), [Effect::Suspend { outside: false }]);
     world.go("agents");
-    assert_eq!(world.key("ctrl+z"), [Effect::Suspend]);
-    assert_eq!(world.event(Event::Suspend), [Effect::Suspend]);
+    assert_eq!(world.key("ctrl+z"), [Effect::Suspend { outside: false }]);
+    assert_eq!(world.event(Event::Suspend), [Effect::Suspend { outside: true }]);
 }
 
 #[test]
