@@ -2,6 +2,7 @@
 //! are asked through the caller's probe, in a home of their own. The app and `cli` of lazyagents call it.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -232,7 +233,7 @@ pub fn fill_versions(agents: &mut [Detected], env: &Env, search: &Search, cache:
         let spawned: Vec<_> = (1..ASKED_AT_ONCE)
             .filter_map(|_| thread::Builder::new().name("version".to_owned()).spawn_scoped(scope, work).ok())
             .collect();
-        let mut results = work();
+        let mut results = catch_unwind(AssertUnwindSafe(work)).unwrap_or_default();
         // A probe that panics costs the rows of its thread, not the detection.
         results.extend(spawned.into_iter().filter_map(|thread| thread.join().ok()).flatten());
         results

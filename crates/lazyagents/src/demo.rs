@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(ids, ["broken", "clock", "hello"]);
         assert!(context.config.section("hello").unwrap()["greeting"].as_str().unwrap().contains("demo"));
         assert!(context.library.starts_with(tree.path()) && context.library.join("pdf/SKILL.md").is_file());
-        let found = detection::all(&context);
+        let found = detection::all(&context, &sys::proc::Cancel::never());
         let installed: Vec<_> = found.iter().filter(|agent| agent.installed).collect();
         let versions: Vec<_> = installed.iter().map(|agent| (agent.id, agent.version.as_deref())).collect();
         let expected = [

@@ -46,9 +46,9 @@ pub fn versions(context: &Context, found: &mut [Detected], cancel: &Cancel) {
 }
 
 /// Everything at once, for commands.
-pub fn all(context: &Context) -> Vec<Detected> {
+pub fn all(context: &Context, cancel: &Cancel) -> Vec<Detected> {
     let mut found = places(context);
-    versions(context, &mut found, &Cancel::never());
+    versions(context, &mut found, cancel);
     found
 }
 

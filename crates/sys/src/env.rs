@@ -15,7 +15,12 @@ impl Env {
     /// The environment this process was started with.
     #[allow(clippy::disallowed_methods)]
     pub fn from_process() -> Self {
-        Self { vars: std::env::vars_os().collect() }
+        let mut env = Self { vars: std::env::vars_os().collect() };
+        // Without HOME the system's own record of the user counts, as it does for a shell's `~`.
+        if let (None, Some(home)) = (env.get("HOME"), std::env::home_dir().filter(|home| home.is_absolute())) {
+            env.set("HOME", home);
+        }
+        env
     }
 
     /// An environment with nothing in it.

@@ -22,8 +22,8 @@ const LARGE: usize = 1024;
 const REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// How long a paste may stand still before it counts as ended.
 const PASTE_REST: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
-/// "What is there now."
-const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// How long an ESC at the end of a read waits for the rest of a sequence; nobody types so fast.
+const ESC_REST: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// What the thread is asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,15 +249,23 @@ impl<D: FnMut(Input) -> bool> Work<D> {
     /// One read and what it decodes to; false when the terminal is gone.
     fn read(&mut self, inputs: &mut Vec<Input>) -> bool {
         let Some(mut length) = self.read_at(0) else { return false };
-        // An ESC at the very end of a large read is rather a sequence the kernel's buffer cut than the key;
-        // where more is there already, it belongs to the same read.
-        if length >= LARGE && self.chunk.get(length - 1) == Some(&0x1b) && self.more_now() {
+        // An ESC at the very end may be a sequence that was cut on its way: it waits a moment for what only a
+        // terminal sends so soon. An ESC and a key that follows are two keys, whatever the time between.
+        let mut first = length;
+        if length.checked_sub(1).and_then(|last| self.chunk.get(last)) == Some(&0x1b) && self.more_soon() {
             match self.read_at(length) {
                 Some(more) => length += more,
                 None => return false,
             }
+            let cut = first >= LARGE || self.chunk.get(first).is_some_and(|byte| b"[O]PX^_".contains(byte));
+            if cut {
+                first = length;
+            }
         }
-        self.decoder.feed(self.chunk.get(..length).unwrap_or_default(), inputs);
+        self.decoder.feed(self.chunk.get(..first).unwrap_or_default(), inputs);
+        if first < length {
+            self.decoder.feed(self.chunk.get(first..length).unwrap_or_default(), inputs);
+        }
         true
     }
 
@@ -273,9 +281,9 @@ impl<D: FnMut(Input) -> bool> Work<D> {
         }
     }
 
-    fn more_now(&self) -> bool {
+    fn more_soon(&self) -> bool {
         let mut fds = [PollFd::new(&self.tty, PollFlags::IN)];
-        matches!(poll(&mut fds, Some(&NOW)), Ok(1)) && fds[0].revents().contains(PollFlags::IN)
+        matches!(poll(&mut fds, Some(&ESC_REST)), Ok(1)) && fds[0].revents().contains(PollFlags::IN)
     }
 }
 

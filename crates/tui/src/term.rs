@@ -10,6 +10,7 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use ratatui::Frame;
+use ratatui::buffer::{Buffer, Cell, CellDiffOption};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::termios::{OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetwinsize, tcsetattr};
@@ -93,6 +94,8 @@ pub struct Terminal {
     modes: Modes,
     options: Options,
     depth: Depth,
+    /// The rows of the last frame about whose clusters terminals disagree.
+    doubtful: Vec<bool>,
 }
 
 impl Terminal {
@@ -111,7 +114,7 @@ impl Terminal {
         let measured = Arc::clone(&tty);
         let inner = ratatui::Terminal::new(Screen::new(Box::new(move || measure(&measured))))?;
         let modes = Modes { mouse: options.mouse, drag: options.drag, focus: options.focus, kitty: false };
-        let mut terminal = Self { inner, tty, cooked, modes, options, depth };
+        let mut terminal = Self { inner, tty, cooked, modes, options, depth, doubtful: Vec::new() };
         terminal.resume()?;
         Ok(terminal)
     }
@@ -125,11 +128,14 @@ impl Terminal {
         if !in_use() {
             return Ok(());
         }
-        let depth = self.depth;
+        let (depth, before) = (self.depth, std::mem::take(&mut self.doubtful));
+        let mut doubtful = Vec::new();
         self.inner.draw(|frame| {
             render(frame);
             depth.apply(frame.buffer_mut());
+            doubtful = redraw_doubtful(frame.buffer_mut(), &before);
         })?;
+        self.doubtful = doubtful;
         let bytes = self.inner.backend_mut().take();
         // Under the lock, so that no frame lands on a screen that was given back meanwhile.
         match *live() {
@@ -269,10 +275,15 @@ impl Terminal {
         stopped
     }
 
-    /// False when nobody could continue a stopped process: it is the leader of its session, as under a
-    /// terminal emulator that runs it directly.
+    /// False when nobody could continue a stopped process: its group has no parent of another group in its session
+    /// (POSIX: the group is orphaned), as under a terminal emulator that runs it directly.
     pub fn can_suspend() -> bool {
-        rustix::process::getsid(None).is_ok_and(|leader| leader != rustix::process::getpid())
+        use rustix::process::{getpgid, getpgrp, getppid, getsid};
+        let group = getpgrp();
+        // The parent of the group's leader; where that cannot be asked, our own.
+        let Some(parent) = parent_of(group).or_else(getppid) else { return false };
+        let session = |of| getsid(of).ok();
+        session(Some(parent)) == session(None) && getpgid(Some(parent)).is_ok_and(|of| of != group)
     }
 
     /// Asks the terminal to put `text` into the clipboard (OSC 52). Whether it did is never told.
@@ -315,6 +326,30 @@ impl std::fmt::Debug for Terminal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Terminal").field("options", &self.options).field("depth", &self.depth).finish_non_exhaustive()
     }
+}
+
+/// The parent of a process, where the system has a `/proc` that tells.
+fn parent_of(process: rustix::process::Pid) -> Option<rustix::process::Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+    // The name before the last `)` may hold anything.
+    let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+    rustix::process::Pid::from_raw(parent)
+}
+
+/// Has every row written whole that holds a cluster of several characters, or held one before: a terminal may draw
+/// it wider than we think, into cells that seem unchanged (clauses S11, S12; report F3). Says which rows do.
+fn redraw_doubtful(buffer: &mut Buffer, before: &[bool]) -> Vec<bool> {
+    let width = usize::from(buffer.area.width).max(1);
+    let doubtful = |cell: &Cell| cell.symbol().len() > 1 && cell.symbol().chars().nth(1).is_some();
+    let rows: Vec<bool> = buffer.content.chunks(width).map(|row| row.iter().any(doubtful)).collect();
+    for (at, row) in buffer.content.chunks_mut(width).enumerate() {
+        if rows.get(at) == Some(&true) || before.get(at) == Some(&true) {
+            for cell in row {
+                cell.set_diff_option(CellDiffOption::AlwaysUpdate);
+            }
+        }
+    }
+    rows
 }
 
 /// Where to draw: the first of the standard streams that is a terminal (`ez`'s shell function catches

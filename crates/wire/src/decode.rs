@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::plugin::{Command, Exec, Frame, HelpGroup, Manifest, PluginMessage};
@@ -49,9 +50,9 @@ pub fn decode(line: &[u8]) -> Result<Option<PluginMessage>, Invalid> {
         column: column.map(|column| column + before),
         start: text.chars().take(80).collect(),
     };
-    let value: Value =
+    let top: Top =
         serde_json::from_str(repaired.as_deref().unwrap_or(text)).map_err(|error| invalid(not_json(&error)))?;
-    message(value).map_err(|reason| invalid((reason, None)))
+    message(top).map_err(|reason| invalid((reason, None)))
 }
 
 /// What is wrong and, where known, the column.
@@ -73,9 +74,90 @@ fn not_json(error: &serde_json::Error) -> Fault {
     (format!("not JSON: {words}"), column)
 }
 
-fn message(value: Value) -> Result<Option<PluginMessage>, String> {
-    let Value::Object(mut fields) = value else {
-        return Err(format!("a message is an object, this is {}", kind(&value)));
+/// The fields that v1 knows. All others are skipped without being understood, so that a number beyond f64 or a
+/// nesting without end in them is nobody's business (clause W4: unknown fields are ignored).
+const KNOWN: [&str; 12] = [
+    "type",
+    "title",
+    "help",
+    "commands",
+    "doctor",
+    "view",
+    "count",
+    "capturing",
+    "execId",
+    "argv",
+    "dir",
+    "interactive",
+];
+
+/// A line: an object with its known fields, or what it is instead.
+enum Top {
+    Object(Map<String, Value>),
+    Other(&'static str),
+}
+
+impl<'de> Deserialize<'de> for Top {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TopVisitor)
+    }
+}
+
+struct TopVisitor;
+
+impl<'de> Visitor<'de> for TopVisitor {
+    type Value = Top;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Top, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if KNOWN.contains(&name.as_str()) {
+                fields.insert(name, map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(Top::Object(fields))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Top, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Top::Other("a list"))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Top, E> {
+        Ok(Top::Other("a boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Top, E> {
+        Ok(Top::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Top, E> {
+        Ok(Top::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Top, E> {
+        Ok(Top::Other("a number"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Top, E> {
+        Ok(Top::Other("a string"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Top, E> {
+        Ok(Top::Other("null"))
+    }
+}
+
+fn message(top: Top) -> Result<Option<PluginMessage>, String> {
+    let mut fields = match top {
+        Top::Object(fields) => fields,
+        Top::Other(kind) => return Err(format!("a message is an object, this is {kind}")),
     };
     let tag = match fields.remove("type") {
         None | Some(Value::Null) => return Err("the message has no \"type\"".to_owned()),
@@ -258,6 +340,13 @@ mod tests {
     }
 
     #[test]
+    fn w4_what_is_not_known_is_not_looked_into() {
+        let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        let line = format!("{{\"type\":\"frame\",\"big\":1e999,\"deep\":{deep},\"view\":\"x\"}}");
+        assert_eq!(frame(&line).view, "x");
+    }
+
+    #[test]
     fn w4_known_fields_of_a_wrong_type_are_named() {
         let why = |fields: &str| reason(format!("{{\"type\":\"frame\",{fields}}}").as_bytes());
         assert_eq!(why(r#""count":"3""#), "\"count\" must be a whole number, this is a string");
@@ -299,6 +388,7 @@ mod tests {
             "column 25: a raw control character inside a string; write it as an escape (ESC is \\u001b, a line end \\n)"
         );
         assert!(decode(format!("{{\"type\":\"frame\",\"x\":{}", "[".repeat(100_000)).as_bytes()).is_err());
+        assert!(decode(format!("{{\"type\":\"frame\",\"view\":{}", "[".repeat(100_000)).as_bytes()).is_err());
     }
 
     #[test]

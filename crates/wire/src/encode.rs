@@ -20,12 +20,14 @@ pub fn paste(text: &str) -> Vec<HostMessage> {
     const AROUND: usize = r#"{"type":"paste","text":""}"#.len();
     let mut messages = Vec::new();
     let mut rest = text;
-    while !rest.is_empty() {
+    loop {
         let (part, more) = rest.split_at(prefix_within(rest, MAX_LINE - AROUND));
         messages.push(HostMessage::Paste { text: part.to_owned() });
         rest = more;
+        if rest.is_empty() {
+            return messages;
+        }
     }
-    messages
 }
 
 /// `result` with its streams cut so that its line does not pass [`MAX_LINE`] (clause E5). A short stream leaves

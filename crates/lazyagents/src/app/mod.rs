@@ -66,6 +66,7 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
             path: sys::text::clean(&context.paths.short(&plugin.path)),
             phase: if hidden { Phase::Hidden } else { Phase::Starting },
             run: u64::from(!hidden),
+            starts: u64::from(!hidden),
             pid: None,
             manifest: None,
             frame: None,

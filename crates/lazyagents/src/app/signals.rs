@@ -1,8 +1,9 @@
 //! Signals as messages. While a command has the terminal, SIGINT and SIGQUIT are its own and SIGTSTP stops us with
 //! it; otherwise they are ours. The driver owns it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
@@ -29,7 +30,26 @@ pub(super) struct Signals {
     pub queue: Receiver<Signal>,
     /// Fires when the process is asked to end, for whoever lends the terminal.
     pub terminate: Receiver<()>,
-    lent: Arc<AtomicBool>,
+    lent: Arc<Lent>,
+}
+
+/// Whether the terminal is lent, or was a moment ago: a signal that ended the command may be looked at only after
+/// the command's end was.
+#[derive(Debug, Default)]
+struct Lent {
+    now: AtomicBool,
+    /// When the last loan ended.
+    ended: Mutex<Option<Instant>>,
+}
+
+/// So long after its end a loan still takes the signals of the keyboard.
+const ECHO: Duration = Duration::from_millis(200);
+
+impl Lent {
+    fn takes_signals(&self) -> bool {
+        let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        self.now.load(Ordering::SeqCst) || ended.is_some_and(|ended| ended.elapsed() < ECHO)
+    }
 }
 
 impl Signals {
@@ -43,11 +63,11 @@ impl Signals {
         let mut caught = signal_hook::iterator::Signals::new(kinds).map_err(refused)?;
         let (queue, receiver) = bounded(64);
         let (terminate, terminated) = bounded(1);
-        let lent = Arc::new(AtomicBool::new(false));
+        let lent = Arc::new(Lent::default());
         let lending = Arc::clone(&lent);
         let body = move || {
             for number in caught.forever() {
-                let lent = lending.load(Ordering::SeqCst);
+                let lent = lending.takes_signals();
                 let signal = match number {
                     SIGWINCH => Signal::Resize,
                     SIGCONT => Signal::Continued,
@@ -75,6 +95,9 @@ impl Signals {
 
     /// Says whether a command has the terminal.
     pub(super) fn lend(&self, lent: bool) {
-        self.lent.store(lent, Ordering::SeqCst);
+        if !lent {
+            *self.lent.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(sys::clock::now());
+        }
+        self.lent.now.store(lent, Ordering::SeqCst);
     }
 }

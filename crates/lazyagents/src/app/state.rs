@@ -66,8 +66,11 @@ pub struct PluginState {
     pub path: String,
     /// How it is.
     pub phase: Phase,
-    /// The number of its run; 0 before the first.
+    /// The number of its run; 0 before the first. Also counts up when it is stopped, so that the old one's words
+    /// no longer count.
     pub run: u64,
+    /// How often it was started.
+    pub starts: u64,
     /// The process of the current run.
     pub pid: Option<u32>,
     /// What it said of itself in the current run.

@@ -146,7 +146,11 @@ pub fn draw_split(app: &App, buf: &mut Buffer, columns: &[list::Column], table: 
     let split = split(app);
     if split.list.y > body.y || split.detail.y > body.y {
         let row = Rect { height: 1, ..body };
-        tui::widgets::input::draw(buf, row, "/", &state.filter, "", &app.theme);
+        if state.filtering {
+            tui::widgets::input::draw(buf, row, "/", &state.filter, "", &app.theme);
+        } else {
+            tui::widgets::input::draw_still(buf, row, "/", state.filter.text(), &app.theme);
+        }
     }
     debug_assert_eq!(columns.len(), table.columns.len());
     if !split.list.is_empty() {

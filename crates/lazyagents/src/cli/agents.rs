@@ -2,6 +2,7 @@
 
 use sys::Failure;
 
+use super::interrupt::Interrupt;
 use super::out::table;
 use super::{Out, short};
 use crate::context::Context;
@@ -16,7 +17,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let found = detection::all(context);
+    let interrupt = Interrupt::catch()?;
+    let found = detection::all(context, &interrupt.cancel);
+    if interrupt.came() {
+        return Err(Failure::cancelled("looking for agents was interrupted"));
+    }
     if args.json {
         out.json(&agents::json::rows(&found))?;
         return Ok(0);

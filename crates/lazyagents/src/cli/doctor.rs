@@ -10,6 +10,7 @@ use sys::{Env, Failure, text};
 use wire::plugin::Init;
 
 use super::Out;
+use super::interrupt::Interrupt;
 use crate::context::{Context, things};
 use crate::detection;
 use crate::plugins::{Plugin, host};
@@ -48,12 +49,16 @@ struct Section {
 }
 
 pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let interrupt = Interrupt::catch()?;
     let found = std::thread::scope(|scope| {
         // Both parts wait for programs; neither needs the other.
-        let agents = scope.spawn(|| detection::all(context));
-        let plugins = plugins_section(context);
+        let agents = scope.spawn(|| detection::all(context, &interrupt.cancel));
+        let plugins = plugins_section(context, &interrupt.cancel);
         (agents.join().unwrap_or_default(), plugins)
     });
+    if interrupt.came() {
+        return Err(Failure::cancelled("doctor was interrupted; what it had started is stopped"));
+    }
     let (found, plugins) = found;
     let mut sections = vec![agents_section(context, &found), plugins];
     if !context.config.warnings.is_empty() {
@@ -108,7 +113,7 @@ struct Checked {
     problem: Option<String>,
 }
 
-fn plugins_section(context: &Context) -> Section {
+fn plugins_section(context: &Context, cancel: &Cancel) -> Section {
     let mut section = Section { title: "plugins", ..Section::default() };
     section.problems = context.discovery.warnings();
     if context.discovery.plugins.is_empty() {
@@ -129,7 +134,7 @@ fn plugins_section(context: &Context) -> Section {
             let threads: Vec<_> = group
                 .iter()
                 .map(|plugin| (init(plugin), plugin))
-                .map(|(init, plugin)| scope.spawn(move || check(plugin, env, init)))
+                .map(|(init, plugin)| scope.spawn(move || check(plugin, env, init, cancel)))
                 .collect();
             threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
         });
@@ -142,9 +147,9 @@ fn plugins_section(context: &Context) -> Section {
 }
 
 /// The handshake, and the plugin's own check when it has one.
-fn check(plugin: &Plugin, env: &Env, init: Init) -> Checked {
+fn check(plugin: &Plugin, env: &Env, init: Init, cancel: &Cancel) -> Checked {
     let id = &plugin.id;
-    let manifest = match host::handshake(plugin, env, init) {
+    let manifest = match host::handshake(plugin, env, init, cancel) {
         Ok(manifest) => manifest,
         Err((reason, stderr)) => {
             let tail = if stderr.trim().is_empty() { String::new() } else { format!("\n{}", stderr.trim_end()) };
@@ -154,17 +159,17 @@ fn check(plugin: &Plugin, env: &Env, init: Init) -> Checked {
     };
     let mut checked = Checked { report: vec![format!("{id}  {}", manifest.title)], problem: None };
     if manifest.doctor {
-        own_check(plugin, env, &mut checked);
+        own_check(plugin, env, cancel, &mut checked);
     }
     checked
 }
 
 /// `<bin> doctor`: without a terminal, both streams in order, at most 30 s (clauses O3, O5).
-fn own_check(plugin: &Plugin, env: &Env, checked: &mut Checked) {
+fn own_check(plugin: &Plugin, env: &Env, cancel: &Cancel, checked: &mut Checked) {
     let id = &plugin.id;
     let spec = host::command(plugin, vec!["doctor".into()], env);
     let limits = Limits { deadline: Some(CHECK_WITHIN), output: 1 << 20, merged: true };
-    match proc::run(&spec, &limits, &Cancel::never()) {
+    match proc::run(&spec, &limits, cancel) {
         Err(failure) => checked.problem = Some(text::clean_lines(&format!("{id}: {failure}"))),
         Ok(done) => {
             let said = text::clean_lines(&String::from_utf8_lossy(&done.stdout));

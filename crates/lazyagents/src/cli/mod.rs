@@ -3,6 +3,7 @@
 
 mod agents;
 mod doctor;
+mod interrupt;
 mod out;
 mod plugins;
 pub mod reference;
@@ -71,7 +72,7 @@ pub fn main(args: Vec<OsString>, env: Env) -> u8 {
 
 fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     if let Some(first) = args.get(1)
-        && let Some(code) = plugin_command(first, &args[2..], &env)?
+        && let Some(code) = plugin_command(first, &args[2..], &env, out)?
     {
         return Ok(code);
     }
@@ -91,17 +92,15 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     let context = Context::load(env)?;
     match cli.command {
         None | Some(Command::Tui) => open(&context, out),
-        Some(Command::Doctor(args)) => doctor::run(&args, &context, out),
         Some(command) => {
-            for warning in context.warnings() {
-                out.say(&warning);
-            }
+            warn(&context, out);
             match command {
+                Command::Doctor(args) => doctor::run(&args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),
                 Command::Schema(args) => schema::run(&args, out),
                 Command::Help { command } => help(command.as_deref(), &context, out),
-                Command::Tui | Command::Doctor(_) | Command::Completions { .. } => Ok(0),
+                Command::Tui | Command::Completions { .. } => Ok(0),
             }
         }
     }
@@ -110,9 +109,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
 /// Opens the interface; the warnings of the start are said again once it has closed (clause D7).
 pub fn open(context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let code = app::run(context)?;
-    for warning in context.warnings() {
-        out.say(&warning);
-    }
+    warn(context, out);
     Ok(code)
 }
 
@@ -129,19 +126,33 @@ fn explain(error: &clap::Error, out: &mut Out) -> u8 {
 }
 
 /// Runs `<plugin> args...` when the first argument names a plugin; `None` when it is ours.
-fn plugin_command(first: &OsStr, rest: &[OsString], env: &Env) -> Result<Option<u8>, Failure> {
+fn plugin_command(first: &OsStr, rest: &[OsString], env: &Env, out: &mut Out) -> Result<Option<u8>, Failure> {
     let name = first.to_string_lossy();
     if name.starts_with('-') {
         return Ok(None);
     }
     if reserved::COMMANDS.contains(&&*name) {
         let known = Cli::command().get_subcommands().any(|command| command.get_name() == name);
-        return if known { Ok(None) } else { Err(not_yet(&name)) };
+        if known {
+            return Ok(None);
+        }
+        warn(&Context::load(env.clone())?, out);
+        return Err(not_yet(&name));
     }
     let context = Context::load(env.clone())?;
     match first.to_str().and_then(|id| context.discovery.find(id)) {
         Some(plugin) => pass_through(plugin, rest, &context).map(Some),
-        None => Err(unknown(&name, &context)),
+        None => {
+            warn(&context, out);
+            Err(unknown(&name, &context))
+        }
+    }
+}
+
+/// The warnings of the start, before the output of a command (clause D7).
+fn warn(context: &Context, out: &mut Out) {
+    for warning in context.warnings() {
+        out.say(&warning);
     }
 }
 

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sys::{Failure, text};
 
+use super::interrupt::Interrupt;
 use super::out::table;
 use super::{Out, short};
 use crate::context::{Context, things};
@@ -163,7 +164,7 @@ fn info(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Fa
     };
     let mut init = context.init(plugin, &context.config, &crate::app::theme(&context.config).0);
     (init.width, init.height) = (80, 24);
-    let told = host::handshake(plugin, &context.plugin_env(), init);
+    let told = host::handshake(plugin, &context.plugin_env(), init, &Interrupt::catch()?.cancel);
     let info = PluginInfo {
         row: plugin_row(context, plugin),
         manifest: told.as_ref().ok().map(|manifest| ManifestInfo {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use sys::Env;
-use sys::proc::{HandOver, Live, Refused, Spec};
+use sys::proc::{Cancel, HandOver, Live, Refused, Spec};
 use sys::text::ansi;
 use wire::plugin::{Agent, Exec, ExecResult, HostMessage, Init};
 
@@ -364,8 +364,8 @@ fn packed((width, height): (u16, u16)) -> u32 {
 ///
 /// # Errors
 /// Why there was no manifest, and the cleaned tail of stderr.
-pub fn handshake(plugin: &Plugin, env: &Env, init: Init) -> Result<ManifestView, (String, String)> {
-    supervise::handshake(plugin, env, init)
+pub fn handshake(plugin: &Plugin, env: &Env, init: Init, cancel: &Cancel) -> Result<ManifestView, (String, String)> {
+    supervise::handshake(plugin, env, init, cancel)
 }
 
 /// How to run `<bin> <args...>` for pass-through (`args` verbatim) and doctor.

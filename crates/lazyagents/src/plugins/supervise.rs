@@ -24,7 +24,7 @@ const LIVE: LiveOptions = LiveOptions { queue: 256, max_line: wire::MAX_LINE, st
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Commands of one plugin that run at the same time; more wait, in order (clause E2 sets no limit, the machine does).
-const RUNNING_EXECS: usize = 64;
+const RUNNING_EXECS: usize = 256;
 
 /// Commands that may wait; beyond it the answer is an error.
 const WAITING_EXECS: usize = 1024;
@@ -345,8 +345,10 @@ pub(super) fn code(exit: Exit) -> i32 {
 
 /// Output as text: cut at a character border, what is not UTF-8 becomes U+FFFD (clause E5).
 fn whole(bytes: &[u8]) -> String {
+    let full = bytes.len() >= wire::MAX_LINE;
     let cut = match std::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        // Only what we cut ourselves ends within a character by our doing.
+        Err(error) if full && error.error_len().is_none() => &bytes[..error.valid_up_to()],
         _ => bytes,
     };
     String::from_utf8_lossy(cut).into_owned()
@@ -354,7 +356,12 @@ fn whole(bytes: &[u8]) -> String {
 
 /// The handshake of `doctor`: start, init, manifest, stop (clauses O1, O4). The error is the reason and the tail
 /// of stderr.
-pub(super) fn handshake(plugin: &Plugin, env: &Env, init: Init) -> Result<ManifestView, (String, String)> {
+pub(super) fn handshake(
+    plugin: &Plugin,
+    env: &Env,
+    init: Init,
+    cancel: &Cancel,
+) -> Result<ManifestView, (String, String)> {
     let live = Live::start(&spec(plugin, &["serve"], env), LIVE, |_| {}).map_err(|f| (f.to_string(), String::new()))?;
     let _ = live.send(init_line(init).0);
     let mut session = Session::new(&plugin.id, clock::now());
@@ -374,6 +381,7 @@ pub(super) fn handshake(plugin: &Plugin, env: &Env, init: Init) -> Result<Manife
                 },
             },
             recv(due) -> _ => session.overdue(clock::now()),
+            recv(cancel.receiver()) -> _ => Some("the check was interrupted".to_owned()),
         };
         if let Some(reason) = over {
             break Err(reason);

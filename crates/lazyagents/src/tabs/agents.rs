@@ -74,7 +74,8 @@ fn row(app: &App, agent: &Detected, width: usize) -> Row {
 pub fn detail(app: &App) -> Vec<Line<'static>> {
     let Some(agent) = selected(app) else { return Vec::new() };
     let theme = &app.theme;
-    let path = |path: &std::path::Path| short(app, path);
+    let room = super::field_room(views::split(app).detail.width);
+    let path = |path: &std::path::Path| text::elide_middle(&short(app, path), room);
     let mut lines = vec![Line::styled(agent.name.to_owned(), theme.title()), Line::default()];
     lines.push(field(theme, "id", agent.id));
     lines.push(field(theme, "state", if agent.installed { "installed" } else { "not found" }));
@@ -92,8 +93,10 @@ pub fn detail(app: &App) -> Vec<Line<'static>> {
         lines.push(field(theme, "program", path(binary)));
     }
     if let Some(dir) = &agent.config_dir {
-        let missing = if agent.config_exists { "" } else { "  (not there)" };
-        lines.push(field(theme, "config", format!("{}{missing}", path(dir))));
+        lines.push(field(theme, "config", path(dir)));
+        if !agent.config_exists {
+            lines.push(field(theme, "", "(not there)"));
+        }
     }
     lines.push(Line::default());
     match &agent.managed_dir {
@@ -104,8 +107,9 @@ pub fn detail(app: &App) -> Vec<Line<'static>> {
         lines.push(field(theme, "also reads", path(dir)));
     }
     lines.push(Line::default());
+    let home = app.paths.home.display().to_string();
     for how in &agent.how {
-        lines.push(Line::styled(text::clean(how), theme.dim()));
+        lines.push(Line::styled(text::clean(&how.replace(&format!("{home}/"), "~/")), theme.dim()));
     }
     if !agent.tried {
         let words = "Known from public documents only: no real program of it was tried.";

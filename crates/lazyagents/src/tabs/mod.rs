@@ -10,5 +10,13 @@ use tui::theme::Theme;
 
 /// A line of a detail: a dim name in a column of its own, then the value.
 fn field(theme: &Theme, name: &str, value: impl Into<String>) -> Line<'static> {
-    Line::from(vec![Span::styled(format!("{name:9} "), theme.dim()), Span::raw(value.into())])
+    Line::from(vec![Span::styled(format!("{name:NAME$} "), theme.dim()), Span::raw(value.into())])
+}
+
+/// Columns that a name takes, without the blank behind it.
+const NAME: usize = 10;
+
+/// Columns that are left for a value in a detail of `width`; at least enough to tell two paths apart.
+fn field_room(width: u16) -> usize {
+    usize::from(width).saturating_sub(NAME + 1).max(16)
 }

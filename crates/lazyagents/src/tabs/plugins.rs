@@ -106,13 +106,14 @@ fn plugin_detail(app: &App, state: &PluginState) -> Vec<Line<'static>> {
     let theme = &app.theme;
     let mut lines = vec![Line::styled(state.id.clone(), theme.title()), Line::default()];
     lines.push(field(theme, "state", state_word(state).0));
-    lines.push(field(theme, "file", state.path.clone()));
+    let room = super::field_room(views::split(app).detail.width);
+    lines.push(field(theme, "file", sys::text::elide_middle(&state.path, room)));
     lines.push(field(theme, "protocol", wire::plugin::PROTOCOL.to_string()));
     if let Some(pid) = state.pid {
         lines.push(field(theme, "pid", pid.to_string()));
     }
-    if state.run > 0 {
-        lines.push(field(theme, "restarts", (state.run - 1).to_string()));
+    if state.starts > 0 {
+        lines.push(field(theme, "restarts", (state.starts - 1).to_string()));
     }
     if state.living() {
         let stats = &state.stats;

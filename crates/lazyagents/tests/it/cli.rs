@@ -105,13 +105,6 @@ fn reserved_commands_that_do_nothing_yet_say_so() {
     }
 }
 
-#[test]
-fn without_a_home_folder_the_reason_is_said() {
-    let mut home = Home::new();
-    home.unset_env("HOME");
-    assert_snapshot!("no_home", run(&home, &["plugins"]));
-}
-
 // ---- agents
 
 #[test]

@@ -61,10 +61,27 @@ pub(super) fn spawn(command: &mut Command, spec: &Spec) -> Result<Child, Failure
     }
 }
 
+/// Makes the child the leader of a new session, and so of a new group: it has no controlling terminal then.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "std has no stable way to call setsid(2) between fork and exec")]
+fn own_session(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+    // SAFETY: the closure runs in the forked child and makes one system call, which is async-signal-safe; it
+    // allocates nothing and touches no lock.
+    unsafe {
+        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into));
+    }
+}
+
 impl Leader {
     /// Puts `command` at the head of a new group and starts it. The receiver gets the exit once.
     pub(super) fn start(command: Command, spec: &Spec) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
-        Self::start_with(command, spec, false, None)
+        Self::start_with(command, spec, false, false, None)
+    }
+
+    /// As [`Leader::start`], but in a session of its own, so that it has no terminal (seed, doctor; clause E7).
+    pub(super) fn start_alone(command: Command, spec: &Spec) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
+        Self::start_with(command, spec, false, true, None)
     }
 
     /// As [`Leader::start`], but what the leader leaves in its group when it ends by itself lives on. `waker` is
@@ -74,17 +91,22 @@ impl Leader {
         spec: &Spec,
         waker: std::io::PipeWriter,
     ) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
-        Self::start_with(command, spec, true, Some(waker))
+        Self::start_with(command, spec, true, false, Some(waker))
     }
 
     fn start_with(
         mut command: Command,
         spec: &Spec,
         leave: bool,
+        session: bool,
         waker: Option<std::io::PipeWriter>,
     ) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
         #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        if session {
+            own_session(&mut command);
+        } else {
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        }
         let mut child = spawn(&mut command, spec)?;
         let pipes = Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
         let leader = Self { pid: child.id(), state: Arc::default() };

@@ -138,6 +138,11 @@ impl Cancel {
     pub fn never() -> Self {
         Self(crossbeam_channel::never())
     }
+
+    /// What to select on: it is disconnected by the cancellation.
+    pub fn receiver(&self) -> &Receiver<()> {
+        &self.0
+    }
 }
 
 /// For [`hand_over`]: nobody asks us to end.

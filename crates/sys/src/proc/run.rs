@@ -1,5 +1,5 @@
 //! A command run to its end, with a deadline, bounded output and its whole group stopped. stdin is the null
-//! device and there is no terminal. Blocks the calling thread; callers give it one of its own.
+//! device and there is no terminal, not even behind /dev/tty. Blocks the calling thread; callers give it one of its own.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -31,7 +31,7 @@ pub fn run(spec: &Spec, limits: &Limits, cancel: &Cancel) -> Result<Finished, Fa
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
     }
     // `command` owns the pipe's write ends: it is consumed here, so that only the child holds them.
-    let (leader, pipes, exited) = Leader::start(command, spec)?;
+    let (leader, pipes, exited) = Leader::start_alone(command, spec)?;
     let out = match (merged, pipes.stdout) {
         (Some(reader), _) => Capture::start(reader, limits.output),
         (None, Some(reader)) => Capture::start(reader, limits.output),

@@ -26,6 +26,7 @@ pub enum HandOver {
 /// When it cannot be started: no such folder, not found in PATH, or refused by the system.
 pub fn hand_over(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Failure> {
     let mut command = command(spec)?;
+    give_terminal(&mut command).map_err(|error| refused(spec, &error))?;
     let mut child = spawn(&mut command, spec)?;
     let pid = child.id();
     let (sender, ended) = bounded(1);
@@ -43,6 +44,28 @@ pub fn hand_over(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Fail
         recv(after(super::GRACE)) -> _ => {}
     }
     Ok(HandOver::Terminated)
+}
+
+/// Where one of our own standard streams is no terminal (input was piped in), the child gets the controlling one.
+#[cfg(unix)]
+fn give_terminal(command: &mut std::process::Command) -> std::io::Result<()> {
+    use std::io::IsTerminal;
+    let terminal = || std::fs::File::options().read(true).write(true).open("/dev/tty").map(Stdio::from);
+    if !std::io::stdin().is_terminal() {
+        command.stdin(terminal()?);
+    }
+    if !std::io::stdout().is_terminal() {
+        command.stdout(terminal()?);
+    }
+    if !std::io::stderr().is_terminal() {
+        command.stderr(terminal()?);
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn give_terminal(_command: &mut std::process::Command) -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Runs `spec` as a child that draws on the terminal itself but is fed `input` and answers on stdout: a picker such as

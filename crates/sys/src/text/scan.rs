@@ -89,6 +89,24 @@ impl<'a> Scanner<'a> {
         (last == Some(b'm') && plain).then_some(Piece::Sgr(parameters))
     }
 
+    /// Behind a C1 introducer. Hardly anybody means one: it takes what follows along only when that is surely its
+    /// own, parameters and a final byte, or a payload with its end; else just the character goes (clause S4).
+    fn eight_bit(&mut self, introducer: char) -> Option<Piece<'a>> {
+        let text = self.rest.as_str();
+        if introducer == '\u{9b}' {
+            let body = text.bytes().take_while(|byte| matches!(byte, 0x20..=0x3f)).count();
+            let first = text.bytes().next().is_some_and(|byte| matches!(byte, 0x30..=0x3f));
+            let ended = text.as_bytes().get(body).is_some_and(|byte| matches!(byte, 0x40..=0x7e));
+            return if first && ended { self.control_sequence() } else { None };
+        }
+        let bell_ends = introducer == '\u{9d}';
+        let rest = text.find(char::is_control).and_then(|at| text.get(at..)).unwrap_or_default();
+        if rest.starts_with("\u{1b}\\") || rest.starts_with('\u{9c}') || (bell_ends && rest.starts_with('\u{7}')) {
+            self.payload(bell_ends);
+        }
+        None
+    }
+
     /// Inside OSC (`bell_ends`), DCS, SOS, PM or APC: up to ST, or up to `\n`, which stays (clauses S3, S6).
     fn payload(&mut self, bell_ends: bool) {
         let bytes = self.rest.as_str().as_bytes();
@@ -119,15 +137,7 @@ impl<'a> Iterator for Scanner<'a> {
                 '\n' => Some(Piece::Newline),
                 '\t' => Some(Piece::Tab),
                 '\u{1b}' => self.escape(),
-                '\u{9b}' => self.control_sequence(),
-                '\u{9d}' => {
-                    self.payload(true);
-                    None
-                }
-                '\u{90}' | '\u{98}' | '\u{9e}' | '\u{9f}' => {
-                    self.payload(false);
-                    None
-                }
+                c @ ('\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}') => self.eight_bit(c),
                 c if is_hidden_control(c) => None,
                 c => Some(Piece::Char(c)),
             };

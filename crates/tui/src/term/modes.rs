@@ -38,7 +38,8 @@ impl Modes {
                 bytes.push_str(text.1);
             }
         }
-        bytes.push_str("\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l");
+        // Some terminals leave the cursor where it is when the screen changes: never at the right edge.
+        bytes.push_str("\x1b[?2004l\x1b[0m\x1b[?25h\x1b[H\x1b[?1049l");
         bytes
     }
 
@@ -62,9 +63,9 @@ mod tests {
         assert_eq!(all.on(), "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1000h\x1b[?1006h\x1b[?1002h\x1b[?1004h\x1b[>1u");
         assert_eq!(
             all.off(),
-            "\x1b[?2026l\x1b[<u\x1b[?1004l\x1b[?1002l\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l"
+            "\x1b[?2026l\x1b[<u\x1b[?1004l\x1b[?1002l\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[H\x1b[?1049l"
         );
-        assert_eq!(Modes::default().off(), "\x1b[?2026l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l");
+        assert_eq!(Modes::default().off(), "\x1b[?2026l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[H\x1b[?1049l");
         assert!(!Modes { drag: true, ..Modes::default() }.on().contains("1002"));
     }
 }

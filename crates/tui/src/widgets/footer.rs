@@ -24,7 +24,7 @@ pub struct Footer<'a> {
     pub kept: &'a [(&'a str, &'a str)],
     /// What the symbols in the list mean; shown only when there is room. May be empty.
     pub legend: &'a str,
-    /// Stands in the place of hints and legend while there is one.
+    /// Stands before the hints, in the place of those that do not fit, and of the legend.
     pub toast: Option<&'a Toast>,
 }
 
@@ -68,20 +68,23 @@ impl Footer<'_> {
         let kept_width = span(self.kept, &kept, words).min(room);
         let right = margin + room - kept_width;
         let end = if kept_width > 0 { right.saturating_sub(GAP).max(margin) } else { right };
+        // A toast comes first; what it leaves is for the hints.
+        let told = self.toast.map_or(0, |toast| text_width(toast.kind.sign()) + 1 + text_width(&toast.text) + 2 * GAP);
+        let start = (margin + told).min(end);
         let mut hints: Vec<usize> = (0..self.hints.len()).collect();
-        while !hints.is_empty() && margin + span(self.hints, &hints, true) > end {
+        while !hints.is_empty() && start + span(self.hints, &hints, true) > end {
             hints.remove(hints.len() / 2);
         }
-        let used = margin + span(self.hints, &hints, true);
+        let used = start + span(self.hints, &hints, true);
         let legend = text_width(self.legend);
         // the legend needs all hints to be there: it is the first to go
-        let fits = legend > 0 && hints.len() == self.hints.len() && used + 2 * GAP + legend <= end;
+        let fits = legend > 0 && told == 0 && hints.len() == self.hints.len() && used + 2 * GAP + legend <= end;
         FooterLayout {
-            hints: place(self.hints, &hints, true, margin, end),
+            hints: place(self.hints, &hints, true, start, end),
             kept: place(self.kept, &kept, words, right, margin + room),
             kept_words: words,
             legend: fits.then(|| columns(end - legend)),
-            toast: columns(margin)..columns(end),
+            toast: columns(margin)..columns(if hints.is_empty() { end } else { start.saturating_sub(GAP) }),
         }
     }
 
@@ -102,11 +105,10 @@ impl Footer<'_> {
             if room > sign + 1 {
                 put_fit(buf, x + sign + 1, area.y, room - sign - 1, &toast.text, style);
             }
-        } else {
-            draw_hints(buf, area, &layout.hints, self.hints, true, theme);
-            if let Some(x) = layout.legend {
-                put(buf, area.x + x, area.y, area.width - x, self.legend, theme.muted());
-            }
+        }
+        draw_hints(buf, area, &layout.hints, self.hints, true, theme);
+        if let Some(x) = layout.legend {
+            put(buf, area.x + x, area.y, area.width - x, self.legend, theme.muted());
         }
         draw_hints(buf, area, &layout.kept, self.kept, layout.kept_words, theme);
     }

@@ -9,6 +9,16 @@ use crate::edit::LineEdit;
 use crate::paint::put;
 use crate::theme::{Role, Theme};
 
+/// A line that is not being typed: no cursor.
+pub fn draw_still(buf: &mut Buffer, area: Rect, prompt: &str, text: &str, theme: &Theme) {
+    let area = area.intersection(buf.area);
+    if area.is_empty() {
+        return;
+    }
+    let used = put(buf, area.x, area.y, area.width, prompt, theme.accent());
+    put(buf, area.x + used, area.y, area.width - used, text, theme.style(Role::Fg));
+}
+
 /// Draws `prompt` and the line into the first row of `area`, scrolled so that the cursor is seen; at the end of the text
 /// the cursor is a `▏`. An empty line shows `hint` instead.
 pub fn draw(buf: &mut Buffer, area: Rect, prompt: &str, edit: &LineEdit, hint: &str, theme: &Theme) {

@@ -12,7 +12,7 @@ use wire::plugin::HostMessage;
 
 use super::super::actions::{self, APP, FAILED, LIST};
 use super::super::event::Effect;
-use super::super::state::{App, Layer, Phase, TabKind};
+use super::super::state::{App, Layer, Phase, TabKind, WIDE};
 use super::super::views;
 use super::{commands, detect, go, reload, start};
 
@@ -149,11 +149,13 @@ fn list(app: &mut App, id: &str, _now: Instant) -> Vec<Effect> {
     }
     let (len, height) = views::list_size(app);
     let (lines, detail_height) = views::detail_size(app);
+    let narrow = app.size.0 < WIDE;
     let Some(tab) = app.list_tab_mut() else { return Vec::new() };
-    // On a narrow screen the keys go to what is shown.
+    // On a narrow screen the keys go to what is shown; on a wide one both are, and the list has them.
+    tab.in_detail &= narrow;
     let reading = tab.in_detail && id != "list.filter";
     match id {
-        "list.detail" | "agents.detail" => tab.in_detail = true,
+        "list.detail" | "agents.detail" => tab.in_detail = narrow,
         "list.list" => tab.in_detail = false,
         "list.detail-up" => tab.detail.up(lines, detail_height),
         "list.detail-down" => tab.detail.down(lines, detail_height),

@@ -172,6 +172,7 @@ fn start(app: &mut App, plugin: usize) -> Vec<Effect> {
     let Some(state) = app.plugins.get_mut(plugin) else { return Vec::new() };
     state.phase = Phase::Starting;
     state.run += 1;
+    state.starts += 1;
     state.manifest = None;
     state.frame = None;
     state.pid = None;

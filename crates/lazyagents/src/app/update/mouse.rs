@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use ratatui::layout::{Position, Rect};
 use tui::input::{Mouse, MouseKind};
 use tui::widgets::confirm::Answer;
-use tui::widgets::palette::PaletteOutcome;
 use wire::plugin::{HostMessage, Mouse as WireMouse, MouseKind as WireKind};
 
 use super::super::event::Effect;
@@ -30,7 +29,7 @@ pub(super) fn mouse(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
         MouseKind::Release(_) | MouseKind::Drag(_) | MouseKind::Move => return Vec::new(),
     };
     if app.layer.is_some() {
-        return layer(app, mouse, turn, now);
+        return layer(app, mouse, turn);
     }
     if mouse.y < HEADER && app.size.1 > HEADER {
         return tab_bar(app, mouse, now);
@@ -85,7 +84,7 @@ fn tab_bar(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
 }
 
 /// A layer takes the mouse; a click closes help and palette (clause K8).
-fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<Effect> {
+fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
     let size = app.size;
     let area = views::layer_area(size);
     match app.layer.take() {
@@ -102,8 +101,6 @@ fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec
             if let Some(turn) = turn {
                 palette.scroll(turn, area);
                 app.layer = Some(Layer::Palette(palette));
-            } else if let PaletteOutcome::Picked(_) = palette.on_click(mouse.x, mouse.y, area) {
-                return keys::picked(app, &palette, now);
             }
         }
         Some(Layer::Text { title, lines, mut scroll }) => {
