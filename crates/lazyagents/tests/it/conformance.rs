@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::{Color, Home, Pty};
 
 use crate::cli::LAZYAGENTS;
-use crate::terminal::{BODY, ORIGIN, handed_back, kill, mouse, open, open_with, quit, wait_gone};
+use crate::terminal::{BODY, ORIGIN, handed_back, kill, mouse, open, open_with, quit, wait_gone, wait_number};
 
 /// The fields of a message, in the order in which they stand in its line.
 fn fields(message: &Value) -> Vec<&str> {
@@ -399,15 +399,7 @@ fn e4_e8_a_command_runs_in_its_folder_and_is_cancelled_at_the_end() {
     home.plugin("x", &plugin);
     let pty = open(&home);
     pty.wait_text("ready x");
-    let deadline = std::time::Instant::now() + testkit::PATIENCE;
-    let pid = loop {
-        let pid = std::fs::read_to_string(dir.join("pid")).ok().and_then(|text| text.trim().parse::<u32>().ok());
-        if let Some(pid) = pid {
-            break pid;
-        }
-        assert!(std::time::Instant::now() < deadline, "the command did not start in its folder");
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    };
+    let pid = wait_number(&dir.join("pid"));
     quit(&pty);
     wait_gone(&[pid]);
 }

@@ -4,7 +4,7 @@
 use testkit::{Exit, Home, PATIENCE, Pty, alive, needs};
 
 use crate::cli::LAZYAGENTS;
-use crate::terminal::{QUITTING, handed_back, kill, open, open_with, quit, restored, wait_gone};
+use crate::terminal::{QUITTING, handed_back, kill, open, open_with, quit, restored, wait_gone, wait_number};
 
 #[test]
 fn q_and_ctrl_c_and_the_palette() {
@@ -110,7 +110,7 @@ fn d7_warnings_are_said_again_after_the_interface_has_closed() {
 }
 
 /// A shell with job control in the terminal, and lazyagents as a job of it.
-fn shell(home: &mut Home) -> Option<Pty> {
+pub(crate) fn shell(home: &mut Home) -> Option<Pty> {
     if !needs("bash") {
         return None;
     }
@@ -125,22 +125,22 @@ fn shell(home: &mut Home) -> Option<Pty> {
 }
 
 /// Starts lazyagents from the shell and tells its process number.
-fn start(home: &Home, pty: &Pty) -> u32 {
+pub(crate) fn start(home: &Home, pty: &Pty) -> u32 {
     pty.send("sh -c 'echo $$ >$TMPDIR/pid; exec \"$LZ\"'\r");
     pty.wait_for(|screen| screen.alternate() && screen.has("ready hello"), "the interface");
-    std::fs::read_to_string(home.tmp().join("pid")).unwrap().trim().parse().unwrap()
+    wait_number(&home.tmp().join("pid"))
 }
 
 /// The interface is stopped and the shell has the terminal.
 #[track_caller]
-fn stopped(pty: &Pty) {
+pub(crate) fn stopped(pty: &Pty) {
     pty.wait_for(|screen| !screen.alternate() && screen.has("Stopped"), "the shell");
     handed_back(&pty.screen());
 }
 
 /// From the shell back into the interface, with everything on again.
 #[track_caller]
-fn come_back(pty: &Pty) {
+pub(crate) fn come_back(pty: &Pty) {
     pty.send("fg\r");
     pty.wait_for(|screen| screen.alternate() && screen.mouse() && screen.bracketed_paste(), "the interface again");
     assert!(!pty.tty_modes().1.cooked());
@@ -202,7 +202,7 @@ fn a_terminal_that_is_closed_ends_everything() {
     let command = format!("echo $$ >{}/pid; exec {LAZYAGENTS}", home.tmp().display());
     let pty = Pty::spawn("script", &["-q", "-c", &command, "/dev/null"], &home, 24, 80);
     pty.wait_text("ready hello");
-    let pid: u32 = std::fs::read_to_string(home.tmp().join("pid")).unwrap().trim().parse().unwrap();
+    let pid: u32 = wait_number(&home.tmp().join("pid"));
     let plugin = misfit.wait_serve(1);
     kill("KILL", pty.pid());
     pty.wait_exit(PATIENCE);

@@ -54,15 +54,31 @@ pub(crate) fn handed_back(screen: &Screen) {
     assert!(screen.cursor().is_some(), "the cursor is hidden\n{screen}");
 }
 
+/// Waits for something that is not on the screen.
+#[track_caller]
+pub(crate) fn wait_until<T>(look: impl Fn() -> Option<T>, what: &str) -> T {
+    let deadline = std::time::Instant::now() + testkit::PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(std::time::Instant::now() < deadline, "waited for {what}");
+        // Files and other people's processes tell nobody: look again, with the deadline above.
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Waits for a file with a number in it.
+#[track_caller]
+pub(crate) fn wait_number(path: &std::path::Path) -> u32 {
+    let read = || std::fs::read_to_string(path).ok()?.strip_suffix('\n')?.parse().ok();
+    wait_until(read, &format!("a number in {}", path.display()))
+}
+
 /// Waits until these processes have ended.
 #[track_caller]
 pub(crate) fn wait_gone(pids: &[u32]) {
-    let deadline = std::time::Instant::now() + testkit::PATIENCE;
-    while pids.iter().any(|pid| alive(*pid)) {
-        assert!(std::time::Instant::now() < deadline, "still running: {pids:?}");
-        // Processes of others tell nobody that they end: look again, with the deadline above.
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until(|| pids.iter().all(|pid| !alive(*pid)).then_some(()), &format!("the end of {pids:?}"));
 }
 
 /// Sends a signal, by its name without SIG.
