@@ -8,6 +8,7 @@ mod cli;
 mod conformance;
 mod leaving;
 mod misfits;
+mod screens;
 mod terminal;
 mod update;
 mod world;
