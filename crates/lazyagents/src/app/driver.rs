@@ -226,10 +226,12 @@ impl Driver {
         };
         let (tick, input) = (matches!(event, Event::Tick), matches!(event, Event::Input(_)));
         let toast = self.app.toasts.current().map(|toast| toast.until);
+        let (layer, active) = (self.app.layer.is_some(), self.app.active);
         let effects = update(&mut self.app, event, clock::now());
         let toast = toast != self.app.toasts.current().map(|toast| toast.until);
         // What only goes on to a plugin changes nothing here.
-        let passed = input && !effects.is_empty() && effects.iter().all(|effect| matches!(effect, Effect::Send(..)));
+        let sent = !effects.is_empty() && effects.iter().all(|effect| matches!(effect, Effect::Send(..)));
+        let passed = input && sent && !layer && active == self.app.active;
         if toast || !(quiet || tick || passed) {
             let now = clock::now();
             self.pace.want(if beside { now + BESIDE } else { now });

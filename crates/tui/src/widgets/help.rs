@@ -16,8 +16,6 @@ use crate::widgets::wrap::wrap_text;
 const COLUMN: u16 = 38;
 /// Blank columns between two of them.
 const GAP: u16 = 3;
-/// So many columns may go over the edge, into a second row.
-const BROKEN: usize = 12;
 /// The most columns the names of keys take (clause N4).
 const KEYS: usize = 20;
 
@@ -61,9 +59,9 @@ fn rows(groups: &[HelpGroup], width: u16, theme: &Theme) -> Vec<Line<'static>> {
     }
     let most = ((width + GAP) / (COLUMN + GAP)).clamp(1, 3).min(u16::try_from(groups.len()).unwrap_or(3).max(1));
     let each = |count: u16| (width - GAP * (count - 1)) / count;
-    // Fewer columns where descriptions would be broken into many rows.
+    // Fewer columns where a description would be broken into rows.
     let needed = groups.iter().map(needed).max().unwrap_or(0);
-    let fits = |count: &u16| needed <= usize::from(each(*count)) + BROKEN;
+    let fits = |count: &u16| needed <= usize::from(each(*count));
     let count = (1..=most).rev().find(fits).unwrap_or(1);
     let each = each(count);
     let blocks: Vec<Vec<Line<'static>>> = groups.iter().map(|group| block(group, each, theme)).collect();
