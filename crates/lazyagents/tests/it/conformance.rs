@@ -576,3 +576,45 @@ fn y1_the_shipped_example_works() {
     let alone = testkit::run(home.plugins().join("hello"), &["serve"], &home, lines).ok();
     assert!(alone.out().lines().count() >= 2 && alone.out().contains("keys so far: 1"), "{alone}");
 }
+
+/// Draws once and never answers.
+const MUTE: &str = r#"#!/bin/sh
+[ "$1" = serve ] || exit 0
+echo '{"type":"manifest","title":"Mute","commands":[{"name":"run","desc":"never answered"}]}'
+echo '{"type":"frame","view":"ready mute"}'
+while read -r line; do :; done
+"#;
+
+/// The layer closed although the plugin does not answer.
+#[test]
+fn the_palette_goes_from_the_screen_when_its_command_is_only_sent() {
+    let home = Home::new();
+    home.plugin("mute", MUTE);
+    for command in [":mute run", ":reload"] {
+        let pty = open(&home);
+        pty.wait_text("ready mute");
+        pty.send(command);
+        pty.wait_text(&command[1..]);
+        pty.send("\r");
+        pty.wait_gone("enter run");
+        quit(&pty);
+    }
+}
+
+#[test]
+fn a_command_of_another_plugin_shows_its_tab_at_once() {
+    let home = Home::new();
+    home.misfit("a", "good");
+    home.plugin("mute", MUTE);
+    let pty = open(&home);
+    pty.wait_text("ready a");
+    pty.send("2");
+    pty.wait_text("ready mute");
+    pty.send("1");
+    pty.wait_text("ready a");
+    pty.send(":mute run");
+    pty.wait_text("enter run");
+    pty.send("\r");
+    pty.wait_text("ready mute");
+    quit(&pty);
+}

@@ -146,3 +146,15 @@ fn the_selection_stays_inside_when_the_list_shrinks() {
     world.shows("▸");
     world.screen();
 }
+
+#[test]
+fn on_a_wide_screen_enter_does_not_take_the_arrows_from_the_list() {
+    let mut world = three();
+    world.go("agents").agents(some_agents(true), true);
+    let before = world.draw();
+    world.key("enter");
+    if world.draw() == before {
+        world.key("down");
+        assert_eq!(world.selected(), 1, "nothing on the screen says that the arrows go elsewhere");
+    }
+}
