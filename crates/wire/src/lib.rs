@@ -1,8 +1,9 @@
 //! The plugin protocols as types: what a host and a plugin say to each other, how a line is read and written.
 //! It does no I/O and draws nothing. Both programs, and authors of plugins in Rust, call it.
 //!
-//! `plugin` is lazyagents' protocol v1 (JSON Lines over stdin and stdout).
+//! `plugin` is lazyagents' protocol v1 (JSON Lines over stdin and stdout); `hook` is the hook protocol of `ez`.
 
+pub mod hook;
 pub mod plugin;
 
 mod decode;
