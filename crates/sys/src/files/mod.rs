@@ -39,6 +39,63 @@ pub fn make_private_dir(path: &Path) -> Result<(), Failure> {
     builder.create(path).map_err(|error| Failure::io("make the folder", path, &error))
 }
 
+/// Empties `path` and writes `bytes` into it, without the care of [`write_atomic`]: for scratch files that another
+/// program made and waits for, such as those of the shell wrapper.
+///
+/// # Errors
+/// When it may not be written.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn overwrite(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    fs::write(path, bytes).map_err(|error| Failure::io("write", path, &error))
+}
+
+/// Moves `from` to `to`, which must not be there; folders that `to` needs are made. On one file system only.
+///
+/// # Errors
+/// When `from` is not there, `to` is, or the system refuses.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn move_to(from: &Path, to: &Path) -> Result<(), Failure> {
+    make_dir(parent(to))?;
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(Failure::new(format!("could not move {} to {}", from.display(), to.display()))
+            .cause("something is there already"));
+    }
+    fs::rename(from, to).map_err(|error| Failure::io("move", from, &error).cause(format!("to {}", to.display())))
+}
+
+/// Copies the tree `from` to `to`, which is made: files with their modes (shared blocks where the file system can),
+/// links as links, folders; sockets, devices and the like are left out. The number of bytes copied.
+///
+/// # Errors
+/// When something cannot be read or written; what was copied stays.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn copy_tree(from: &Path, to: &Path) -> Result<u64, Failure> {
+    let failed = |error: io::Error| Failure::io("copy", from, &error);
+    let metadata = fs::symlink_metadata(from).map_err(failed)?;
+    make_dir(parent(to))?;
+    if metadata.is_symlink() {
+        let target = fs::read_link(from).map_err(failed)?;
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(target, to).map_err(failed)?;
+        #[cfg(not(unix))]
+        drop(target);
+        return Ok(0);
+    }
+    if metadata.is_file() {
+        return fs::copy(from, to).map_err(failed);
+    }
+    if !metadata.is_dir() {
+        return Ok(0);
+    }
+    make_dir(to)?;
+    let mut total = 0;
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        total += copy_tree(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(total)
+}
+
 /// Removes the file or the link `path`, never what a link points to. False when it was not there.
 ///
 /// # Errors

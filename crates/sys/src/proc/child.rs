@@ -32,6 +32,8 @@ pub(super) struct Leader {
 #[derive(Debug, Default)]
 struct State {
     exit: Option<Exit>,
+    /// What the leader leaves in the group lives on; taken back when it is told to stop.
+    leave: bool,
 }
 
 /// A poisoned lock only means that another thread panicked while it held plain data; the data is still whole.
@@ -61,18 +63,39 @@ pub(super) fn spawn(command: &mut Command, spec: &Spec) -> Result<Child, Failure
 
 impl Leader {
     /// Puts `command` at the head of a new group and starts it. The receiver gets the exit once.
-    pub(super) fn start(mut command: Command, spec: &Spec) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
+    pub(super) fn start(command: Command, spec: &Spec) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
+        Self::start_with(command, spec, false, None)
+    }
+
+    /// As [`Leader::start`], but what the leader leaves in its group when it ends by itself lives on. `waker` is
+    /// closed once the exit is known.
+    pub(super) fn start_leaving(
+        command: Command,
+        spec: &Spec,
+        waker: std::io::PipeWriter,
+    ) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
+        Self::start_with(command, spec, true, Some(waker))
+    }
+
+    fn start_with(
+        mut command: Command,
+        spec: &Spec,
+        leave: bool,
+        waker: Option<std::io::PipeWriter>,
+    ) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = spawn(&mut command, spec)?;
         let pipes = Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
         let leader = Self { pid: child.id(), state: Arc::default() };
+        locked(&leader.state.0).leave = leave;
         let (sender, receiver) = bounded(1);
         let watched = leader.clone();
         let started = thread("watch", move || {
             let exit = watched.reap(&mut child);
             // The receiver may be gone; the state holds the exit for everybody else.
             let _ = sender.send(exit);
+            drop(waker);
         });
         match started {
             Ok(()) => Ok((leader, pipes, receiver)),
@@ -101,7 +124,9 @@ impl Leader {
         if cfg!(unix) {
             // Held until the exit is stored: no signal may go to a group that has been reaped.
             let guard = locked(&self.state.0);
-            self.send(Stop::Kill);
+            if !guard.leave {
+                self.send(Stop::Kill);
+            }
             state = Some(guard);
         }
         let exit = child.wait().map_or(Exit::Code(-1), Exit::from);
@@ -156,6 +181,7 @@ impl Leader {
     /// SIGTERM to the group, [`GRACE`] later SIGKILL. Returns once the leader has ended; a process that even
     /// SIGKILL does not end (stuck in the kernel) is given up after another second.
     pub(super) fn terminate(&self) -> Exit {
+        locked(&self.state.0).leave = false;
         self.signal(Stop::Term);
         if let Some(exit) = self.wait(GRACE) {
             return exit;

@@ -3,6 +3,7 @@
 //! it leaves in that group outlives it. It never draws and never reads the environment: callers pass an [`Env`].
 
 mod child;
+mod feed;
 mod live;
 mod run;
 mod terminal;
@@ -15,9 +16,12 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender};
 
 pub use child::Stop;
+pub use feed::Feed;
+#[cfg(unix)]
+pub use feed::run_fed;
 pub use live::{Batch, Live, LiveOptions, Refused};
 pub use run::run;
-pub use terminal::{HandOver, hand_over, replace};
+pub use terminal::{HandOver, hand_over, hand_over_fed, replace};
 
 use crate::{Env, Failure, failure};
 
@@ -134,6 +138,11 @@ impl Cancel {
     pub fn never() -> Self {
         Self(crossbeam_channel::never())
     }
+}
+
+/// For [`hand_over`]: nobody asks us to end.
+pub fn never() -> Receiver<()> {
+    crossbeam_channel::never()
 }
 
 /// A handle and what it cancels.

@@ -1,6 +1,9 @@
 //! Children that own the terminal: a plain child in our own process group while we wait, or ourselves replaced
 //! by another program. The caller has put the terminal into its ordinary state before.
 
+use std::io::{Read, Write};
+use std::process::Stdio;
+
 use crossbeam_channel::{Receiver, after, bounded, select};
 
 use super::child::{spawn, thread};
@@ -40,6 +43,27 @@ pub fn hand_over(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Fail
         recv(after(super::GRACE)) -> _ => {}
     }
     Ok(HandOver::Terminated)
+}
+
+/// Runs `spec` as a child that draws on the terminal itself but is fed `input` and answers on stdout: a picker such as
+/// fzf. Its stderr and process group are ours. At most `max` bytes of the answer are kept.
+///
+/// # Errors
+/// When it cannot be started: no such folder, not found in PATH, or refused by the system.
+pub fn hand_over_fed(spec: &Spec, input: Vec<u8>, max: u64) -> Result<(Exit, Vec<u8>), Failure> {
+    let mut command = command(spec)?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = spawn(&mut command, spec)?;
+    if let Some(mut pipe) = child.stdin.take() {
+        // A picker may end before it has read everything.
+        thread("feed", move || drop(pipe.write_all(&input))).map_err(|error| refused(spec, &error))?;
+    }
+    let mut answer = Vec::new();
+    if let Some(pipe) = child.stdout.take() {
+        // What was read until an error is all there is.
+        let _ = pipe.take(max).read_to_end(&mut answer);
+    }
+    Ok((child.wait().map_or(Exit::Code(-1), Exit::from), answer))
 }
 
 #[cfg(unix)]
