@@ -1,0 +1,1 @@
+//! Plugins that `ez` itself serves.

@@ -1,0 +1,4 @@
+//! Repositories, sessions and hook plugins.
+
+pub mod bundled;
+pub mod shell;

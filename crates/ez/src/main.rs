@@ -1,0 +1,3 @@
+//! The program `ez`.
+
+fn main() {}
