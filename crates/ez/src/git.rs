@@ -189,7 +189,8 @@ mod tests {
 
     #[test]
     fn worktrees_with_odd_paths() {
-        let text = "worktree /a b\nc\0HEAD 1\0branch refs/heads/x/y\0\0worktree /d\0HEAD 2\0detached\0locked why not\0\0";
+        let text =
+            "worktree /a b\nc\0HEAD 1\0branch refs/heads/x/y\0\0worktree /d\0HEAD 2\0detached\0locked why not\0\0";
         let found = parse_worktrees(text);
         assert_eq!(found.len(), 2);
         assert_eq!((found[0].path.as_str(), found[0].branch.as_deref()), ("/a b\nc", Some("x/y")));

@@ -160,15 +160,28 @@ fn ask_and_apply(
 }
 
 /// The repository of a request, with what its git folder says now over what was stored when it was added.
+///
+/// # Errors
+/// When the state cannot be read.
 pub fn repo_view(context: &Context, repo: &Repo) -> Result<wire::hook::Repo, Failure> {
     let state = context.store.repo_state(&repo.id)?;
     let git = if repo.is_git { GitDir::at(repo.path.as_ref()) } else { None };
     let remote_url = git.as_ref().and_then(GitDir::origin).or(state.remote_url);
     let default_branch = git.as_ref().and_then(GitDir::origin_head).or(state.default_branch);
-    Ok(wire::hook::Repo { id: repo.id.clone(), path: repo.path.clone(), remote_url, default_branch, is_git: repo.is_git })
+    Ok(wire::hook::Repo {
+        id: repo.id.clone(),
+        path: repo.path.clone(),
+        remote_url,
+        default_branch,
+        is_git: repo.is_git,
+    })
 }
 
-fn request(context: &Context, call: &Call, plugin: &Plugin) -> Result<Request, Failure> {
+/// The request of `call` to one plugin.
+///
+/// # Errors
+/// When the state cannot be read.
+pub fn request(context: &Context, call: &Call, plugin: &Plugin) -> Result<Request, Failure> {
     let mut request = Request::new(call.hook);
     if let Some(repo) = &call.repo {
         request.repo = repo_view(context, repo)?;

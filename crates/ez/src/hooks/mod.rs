@@ -7,7 +7,8 @@ pub mod plugins;
 mod run;
 mod values;
 
-pub use fire::{Call, Effects, fire, repo_view};
+pub use fire::{Call, Effects, fire, repo_view, request};
 pub use plugins::{Broken, Plugin, Source};
+pub(crate) use run::startable;
 pub use run::{Answer, ask};
 pub use values::{json_of, toml_of};

@@ -148,9 +148,8 @@ pub fn in_order(context: &Context, hook: Hook) -> (Vec<Plugin>, Vec<Broken>) {
         }
     }
     if !matches!(hook, Hook::OnView | Hook::OnViewSelect | Hook::OnBind | Hook::OnNameResolve) {
-        asked.sort_by_key(|plugin| {
-            (!plugin.manifest.mutates_session_path, std::cmp::Reverse(plugin.manifest.priority))
-        });
+        asked
+            .sort_by_key(|plugin| (!plugin.manifest.mutates_session_path, std::cmp::Reverse(plugin.manifest.priority)));
     }
     (asked, broken)
 }

@@ -49,7 +49,12 @@ fn round(state: &mut [u32; 4], words: &[u32; 16]) {
 
 /// floor(2^32 * |sin(i + 1)|), as the RFC defines its table.
 fn constant(i: usize) -> u32 {
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32")]
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "below 2^32"
+    )]
     {
         (((i + 1) as f64).sin().abs() * 4_294_967_296.0).floor() as u32
     }
@@ -58,7 +63,9 @@ fn constant(i: usize) -> u32 {
 /// The name zellij's plugin gives the session `name` of a repository in a folder called `repo`.
 pub fn zellij_name(repo: &str, name: &str) -> String {
     let full = format!("{repo}__{name}");
-    full.bytes().map(|b| if b.is_ascii_alphanumeric() || b == b'-' || b == b'_' { char::from(b) } else { '_' }).collect()
+    full.bytes()
+        .map(|b| if b.is_ascii_alphanumeric() || b == b'-' || b == b'_' { char::from(b) } else { '_' })
+        .collect()
 }
 
 /// True when `current` is that name, whole or cut: any beginning, `_`, four hex digits of the MD5 of the whole.

@@ -125,8 +125,25 @@ mod tests {
         }
         let long = "x".repeat(201);
         let bad = [
-            "", " ", ".", "..", "...", "/a", "a//b", "a/./b", "../x", "-x", "a/-b", ".x", "x.lock", "a\nb", "a\\b", &long,
-            "a\u{202e}b", "//", "/",
+            "",
+            " ",
+            ".",
+            "..",
+            "...",
+            "/a",
+            "a//b",
+            "a/./b",
+            "../x",
+            "-x",
+            "a/-b",
+            ".x",
+            "x.lock",
+            "a\nb",
+            "a\\b",
+            &long,
+            "a\u{202e}b",
+            "//",
+            "/",
         ];
         for bad in bad {
             assert!(SessionName::parse(bad).is_err(), "{bad:?}");

@@ -122,7 +122,9 @@ fn place<'a>(
     if std::mem::replace(&mut seen[at], true) {
         return;
     }
-    let own = lines.as_ref().map_or(String::new(), |(before, last)| format!("{before}{}", if *last { "└── " } else { "├── " }));
+    let own = lines
+        .as_ref()
+        .map_or(String::new(), |(before, last)| format!("{before}{}", if *last { "└── " } else { "├── " }));
     rows.push(Placed { session: &sessions[at], lines: own });
     let mut level: Vec<usize> = children(sessions, at).filter(|&child| !seen[child]).collect();
     order(sessions, &mut level, sort);

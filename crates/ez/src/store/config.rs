@@ -221,12 +221,14 @@ impl Store {
     ///
     /// # Errors
     /// Those of `change`, of reading and of writing; also when the result could not be read again.
-    pub fn update_config(&self, mut change: impl FnMut(&mut DocumentMut) -> Result<(), Failure>) -> Result<bool, Failure> {
+    pub fn update_config(
+        &self,
+        mut change: impl FnMut(&mut DocumentMut) -> Result<(), Failure>,
+    ) -> Result<bool, Failure> {
         let path = self.config_file();
         files::update(&path, Mode::Normal, |old| {
-            let text = std::str::from_utf8(old.unwrap_or_default()).map_err(|error| {
-                Failure::new(format!("could not understand {}", path.display())).cause(error)
-            })?;
+            let text = std::str::from_utf8(old.unwrap_or_default())
+                .map_err(|error| Failure::new(format!("could not understand {}", path.display())).cause(error))?;
             let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
                 Failure::new(format!("could not understand {}", path.display())).cause(error.to_string().trim_end())
             })?;
@@ -272,11 +274,7 @@ pub fn set(document: &mut DocumentMut, key: &str, value: impl Into<toml_edit::Va
 ///
 /// # Errors
 /// When it is something else than a list of texts.
-pub fn edit_list(
-    document: &mut DocumentMut,
-    key: &str,
-    change: impl FnOnce(&mut Vec<String>),
-) -> Result<(), Failure> {
+pub fn edit_list(document: &mut DocumentMut, key: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<(), Failure> {
     let mut old = Vec::new();
     let mut item = Some(document.as_item());
     for part in key.split('.') {
