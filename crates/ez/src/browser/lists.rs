@@ -222,7 +222,7 @@ fn tree_rows(context: &Context, all: &[(Repo, RepoState)], sort: Sort) -> Vec<Sh
     }
     let known: Vec<&str> = all.iter().map(|(repo, _)| repo.path.as_str()).collect();
     for root in context.config.roots(&context.paths) {
-        for path in repos::unregistered(context, &root, 3) {
+        for path in repos::unregistered(&root, 3) {
             let text = path.display().to_string();
             if !known.contains(&text.as_str()) {
                 rows.push((text, format!("{}  (not registered)", context.paths.short(&path)), Row::Folder(path)));

@@ -26,7 +26,6 @@ pub(super) struct ListArgs {
 #[derive(Debug, clap::Args)]
 pub(super) struct GoArgs {
     /// Parts of repository, session and branch; `-` alone is the previous one
-    #[arg(allow_hyphen_values = true)]
     words: Vec<String>,
     /// Print the folder, do not enter
     #[arg(long)]

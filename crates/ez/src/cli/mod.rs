@@ -45,10 +45,10 @@ struct Cli {
     cd_file: Option<PathBuf>,
     #[arg(long, global = true, hide = true, value_name = "FILE")]
     post_cmd_file: Option<PathBuf>,
-    #[arg(long, global = true, hide = true, value_name = "SHELL")]
+    #[arg(id = "dialect", long = "shell", global = true, hide = true, value_name = "SHELL")]
     shell: Option<String>,
     /// Work as if started in this folder
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(id = "start_dir", short = 'C', value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
     /// Open the browser at this workspace root
     #[arg(long, short = 'w')]

@@ -242,7 +242,8 @@ fn check(dir: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     for word in contexts.filter(|word| !wire::hook::CONTEXTS.contains(&word.as_str())) {
         problems.push(format!("contexts: {word} is no picker"));
     }
-    if !manifest.views.is_empty() && !(manifest.handles(Hook::OnView) && manifest.handles(Hook::OnViewSelect)) {
+    let view_hooks = manifest.handles(Hook::OnView) && manifest.handles(Hook::OnViewSelect);
+    if !manifest.views.is_empty() && !view_hooks {
         problems.push("views need the hooks on_view and on_view_select".to_owned());
     }
     if !manifest.binds.is_empty() && !manifest.handles(Hook::OnBind) {

@@ -557,8 +557,10 @@ fn change(context: &Context, repo: &Repo, session: &Session, edit: impl Fn(&mut 
     changed.ok_or_else(|| Failure::new(format!("the session {} was deleted meanwhile", quoted(&session.name))))
 }
 
+type EditLabels = Box<dyn Fn(&mut Vec<String>)>;
+
 fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let (name, repo, edit): (_, _, Box<dyn Fn(&mut Vec<String>)>) = match command {
+    let (name, repo, edit): (_, _, EditLabels) = match command {
         LabelWhich::Add { name, labels, repo } => {
             let labels = labels.iter().map(|label| name::label(label)).collect::<Result<Vec<_>, _>>()?;
             (name, repo, Box::new(move |own| own.extend(labels.clone())))

@@ -98,7 +98,7 @@ pub fn draw(sessions: &[Session], sort: Sort) -> Vec<Placed<'_>> {
     rows
 }
 
-fn newest<'a>(sessions: &'a [Session], at: usize) -> &'a str {
+fn newest(sessions: &[Session], at: usize) -> &str {
     let own = sessions[at].last_accessed.as_deref().unwrap_or("");
     below(sessions, &sessions[at].id).iter().filter_map(|s| s.last_accessed.as_deref()).fold(own, Ord::max)
 }

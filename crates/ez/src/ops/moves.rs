@@ -114,15 +114,44 @@ fn move_worktree(
         failure
     };
     let Some(target) = new_folder(path, session, &new_branch) else { return Ok(None) };
-    if target.exists() {
+    if target.exists() && !Path::new(path).starts_with(&target) {
         return Err(back(Failure::new(format!("{} exists already", target.display()))));
     }
     let text = utf8(&target).map_err(&back)?;
-    if let Some(parent) = target.parent() {
-        sys::files::make_dir(parent).map_err(&back)?;
-    }
-    git.text(&["worktree", "move", "--", path, &text]).map_err(&back)?;
+    move_folder(&git, path, &target, &text).map_err(&back)?;
     Ok(Some(text))
+}
+
+/// Moves a worktree; below or above itself by way of a name beside it, since `a` cannot move into `a/b` at once.
+fn move_folder(git: &Git, from: &str, target: &Path, text: &str) -> Result<(), Failure> {
+    let nested = target.starts_with(from) || Path::new(from).starts_with(target);
+    if nested {
+        let outer = if target.starts_with(from) { Path::new(from) } else { target };
+        let aside = outer.with_file_name(format!(".ez-moving-{}", std::process::id()));
+        let aside = utf8(&aside)?;
+        git.text(&["worktree", "move", "--", from, &aside])?;
+        for folder in Path::new(from).ancestors().skip(1).take_while(|folder| folder.starts_with(target)) {
+            // Only an empty one goes; the next step says so when it does not.
+            let _ = sys::files::remove_empty_dir(folder);
+        }
+        let moved = make_parent(target).and_then(|()| git.text(&["worktree", "move", "--", &aside, text]));
+        return match moved {
+            Ok(_) => Ok(()),
+            Err(failure) => {
+                let back = make_parent(Path::new(from)).and_then(|()| git.text(&["worktree", "move", "--", &aside, from]));
+                Err(match back {
+                    Ok(_) => failure,
+                    Err(why) => failure.hint(format!("the worktree is in {aside} now: {why}")),
+                })
+            }
+        };
+    }
+    make_parent(target)?;
+    git.text(&["worktree", "move", "--", from, text]).map(drop)
+}
+
+fn make_parent(path: &Path) -> Result<(), Failure> {
+    path.parent().map_or(Ok(()), sys::files::make_dir)
 }
 
 /// The name as a branch: blanks and what git refuses become dashes.

@@ -123,8 +123,25 @@ fn point_to(context: &Context, repo: &Repo, path: &str, out: &mut Out) -> Result
         }
         Ok(())
     })?;
+    repair_worktrees(context, &found);
     out.note(&format!("{old} was moved here: {} keeps its sessions", quoted(&found.id)));
     Ok(found)
+}
+
+/// Worktrees know their repository by its folder, and are told the new one. Those that are gone do not matter.
+fn repair_worktrees(context: &Context, repo: &Repo) {
+    let sessions = context.store.sessions(&repo.id).unwrap_or_default();
+    let paths: Vec<&str> = sessions
+        .iter()
+        .filter_map(|session| session.path.as_deref())
+        .filter(|path| *path != repo.path && Path::new(path).join(".git").is_file())
+        .collect();
+    if !paths.is_empty() {
+        let mut args = vec!["worktree", "repair", "--"];
+        args.extend(paths);
+        // What could not be mended is found by doctor.
+        let _ = Git::new(context, &repo.path).run(&args);
+    }
 }
 
 /// The last two components of the path, joined; lower case, blanks and what no file name likes as dashes.
@@ -233,7 +250,7 @@ pub fn owner(repo: &Repo, remote: Option<&str>) -> String {
     };
     let Some(remote) = remote else { return parent() };
     let path = match remote.split_once("://") {
-        Some((scheme, _)) if scheme == "file" => return parent(),
+        Some(("file", _)) => return parent(),
         Some((_, rest)) => rest.split_once('/').map(|(_, path)| path),
         None if remote.starts_with('/') => None,
         None => remote.split_once(':').map(|(_, path)| path),
@@ -243,7 +260,7 @@ pub fn owner(repo: &Repo, remote: Option<&str>) -> String {
 }
 
 /// Repositories below the roots that are not registered yet, at most `depth` folders down.
-pub fn unregistered(context: &Context, root: &Path, depth: usize) -> Vec<PathBuf> {
+pub fn unregistered(root: &Path, depth: usize) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(root) else { return found };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -254,7 +271,7 @@ pub fn unregistered(context: &Context, root: &Path, depth: usize) -> Vec<PathBuf
         if path.join(".git").exists() {
             found.push(path);
         } else if depth > 1 {
-            found.extend(unregistered(context, &path, depth - 1));
+            found.extend(unregistered(&path, depth - 1));
         }
     }
     found.sort();

@@ -252,7 +252,7 @@ pub fn set(document: &mut DocumentMut, key: &str, value: impl Into<toml_edit::Va
     for part in parts {
         let item = table.entry(part).or_insert_with(|| {
             let mut made = toml_edit::Table::new();
-            made.set_implicit(false);
+            made.set_implicit(true);
             toml_edit::Item::Table(made)
         });
         table = item.as_table_like_mut().ok_or_else(|| Failure::new(format!("`{part}` is no table in config.toml")))?;
