@@ -8,7 +8,8 @@ use serde_json::Value;
 use sys::{Env, Failure};
 
 use super::request::Session;
-use super::tool::{Tool, args};
+use super::tool::{GIT_LOCATION, Tool, args};
+use crate::shell::held;
 
 /// `text` as one word that sh, bash, zsh and fish read alike: a post command runs in the person's own shell, and the
 /// request does not say which that is. Within single quotes only a backslash means something (to fish), so that and
@@ -49,11 +50,35 @@ pub(super) fn folder<'a>(session: &'a Session, repo: &'a Path) -> &'a Path {
     session.path.as_deref().filter(|path| path.is_dir()).unwrap_or(repo)
 }
 
+/// The variables that only a plugin of ez is to see.
+const PLUGIN_ONLY: [&str; 5] = ["EZ_BIN", "EZ_CONFIG_DIR", "EZ_DEBUG", "EZ_PLUGIN_DEBUG_LOG", "EZ_PLUGIN_TIMEOUT"];
+
+/// The environment that a multiplexer's server may keep, and hand to every pane of every session for as long as it
+/// lives: nothing of the hook that happened to start it, of a git hook around that, or of the session that the person
+/// was in (what that hid comes back).
+pub(super) fn lasting(env: &Env) -> Env {
+    let mut lasting = env.clone();
+    for name in PLUGIN_ONLY.iter().chain(&GIT_LOCATION) {
+        lasting.remove(name);
+    }
+    for key in held(env) {
+        let (saved, added) = (format!("EZ_SAVED_{key}"), format!("EZ_ADDED_{key}"));
+        match env.iter().find(|(name, _)| *name == saved.as_str()) {
+            Some((_, value)) => lasting.set(&key, value),
+            None => lasting.remove(&key),
+        };
+        lasting.remove(&saved).remove(&added);
+    }
+    lasting
+}
+
 /// All sessions of all repositories, by the program that asked.
 pub(super) fn listed(env: &Env) -> Result<Vec<Listed>, Failure> {
     let mut tool = Tool::program(env.get("EZ_BIN").unwrap_or_else(|| "ez".as_ref()), env);
     // A git hook's repository is none of that command's business.
-    tool.env().remove("GIT_DIR").remove("GIT_WORK_TREE");
+    for name in GIT_LOCATION {
+        tool.env().remove(name);
+    }
     let out = tool.must("list the sessions", None, &args!("session", "list", "--all", "--json"))?;
     let repos: Vec<Value> = serde_json::from_slice(&out)
         .map_err(|error| Failure::new("could not read the list of sessions").cause(error))?;
@@ -80,5 +105,15 @@ mod tests {
         assert_eq!(word(r"it's \x"), r"'it'\''s '\\'x'");
         assert_eq!(base_name(Path::new("/ws/re po")), "re po");
         assert_eq!(base_name(Path::new("/")), "repo");
+    }
+
+    #[test]
+    fn a_server_keeps_nothing_of_the_moment_it_was_started_in() {
+        let env = |pairs: &[(&str, &str)]| -> Env { pairs.iter().copied().collect() };
+        let before =
+            env(&[("A", "new"), ("EZ_SAVED_A", "old"), ("B", "b"), ("EZ_ADDED_B", "1"), ("EZ_BIN", "/ez"), ("C", "")]);
+        let mut hooked = before.clone();
+        hooked.set("GIT_DIR", "/x/.git");
+        assert_eq!(lasting(&hooked), env(&[("A", "old"), ("C", "")]));
     }
 }

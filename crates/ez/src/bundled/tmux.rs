@@ -124,7 +124,9 @@ struct Tmux(Tool);
 
 impl Tmux {
     fn new(env: &Env) -> Self {
-        Self(Tool::new("tmux", env))
+        let mut tool = Tool::new("tmux", env);
+        *tool.env() = mux::lasting(env);
+        Self(tool)
     }
 
     /// The failure of a hook that cannot do without tmux.

@@ -16,6 +16,25 @@ const OUTPUT: usize = 16 << 20;
 /// Lines of a program's stderr that a failure quotes, the last ones.
 const QUOTED: usize = 6;
 
+/// The variables that tell git where a repository is, and what a running git hands down to its hooks
+/// (`git rev-parse --local-env-vars`, less the settings a person may have put there).
+pub(crate) const GIT_LOCATION: [&str; 14] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_QUARANTINE_PATH",
+];
+
 /// A program, its environment, and how long it may take.
 #[derive(Debug)]
 pub(crate) struct Tool {

@@ -167,9 +167,10 @@ fn checkout(git: &Git, request: &Request, session: &Session, branch: &str, path:
         Start::Track(at) => git.must(&what, path, &args!("checkout", "--quiet", "--track", "-b", branch, &at, "--")),
         Start::At(at) if at.starts_with('-') => Err(Failure::new(format!("could not {what}")).cause("no such start")),
         Start::At(at) => new(&at),
-        Start::ParentHead(parent) => match git.must(&what, &parent, &args!("rev-parse", "--verify", "HEAD"))? {
-            head => new(String::from_utf8_lossy(&head).trim_end()),
-        },
+        Start::ParentHead(parent) => {
+            let head = git.must(&what, &parent, &args!("rev-parse", "--verify", "HEAD"))?;
+            new(String::from_utf8_lossy(&head).trim_end())
+        }
         Start::Head => new("HEAD"),
     }
     .map(drop)

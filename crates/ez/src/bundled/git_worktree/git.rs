@@ -9,26 +9,7 @@ use std::time::Duration;
 use sys::{Env, Failure, clock, files};
 
 use super::plan::{REF_FORMAT, Refs, path};
-use crate::bundled::tool::{Tool, args, words};
-
-/// The variables that tell git where a repository is, and what a running git hands down to its hooks
-/// (`git rev-parse --local-env-vars`, less the settings a person may have put there).
-const LOCATION: [&str; 14] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_QUARANTINE_PATH",
-];
+use crate::bundled::tool::{GIT_LOCATION, Tool, args, words};
 
 /// Bytes read of git's small files.
 const SMALL: usize = 64 << 10;
@@ -41,7 +22,7 @@ impl Git {
     /// git by the PATH of `env`. There is nobody to ask for a password.
     pub(super) fn new(env: &Env) -> Self {
         let mut tool = Tool::new("git", env);
-        for name in LOCATION {
+        for name in GIT_LOCATION {
             tool.env().remove(name);
         }
         tool.env().set("GIT_TERMINAL_PROMPT", "0");

@@ -82,7 +82,7 @@ fn an_existing_branch_is_checked_out_unless_another_worktree_has_it() {
     assert!(error(&answer).contains(&format!("ez session register '{}'", path.display())), "{answer}");
     assert!(error(&world.ask(PLUGIN, "on_session_create", "main", json!({}))).contains("checked out in"));
     // The folder was removed by hand: git's entry does not count.
-    std::fs::remove_dir_all(&path).unwrap();
+    sys::files::remove_tree(&path).unwrap();
     assert_eq!(world.create("keep", json!({})), path);
 }
 
@@ -129,7 +129,7 @@ fn origin_is_fetched_when_its_main_branch_is_the_start_and_not_too_often() {
     world.git_in(&origin, &["branch", "brought"]);
     let path = world.create("brought", now.clone());
     assert_eq!(world.git_in(&path, &["rev-parse", "--abbrev-ref", "@{upstream}"]), "origin/brought");
-    std::fs::remove_dir_all(&origin).unwrap();
+    sys::files::remove_tree(&origin).unwrap();
     world.create("offline", now);
 }
 
@@ -138,7 +138,7 @@ fn a_create_starts_git_twice_and_a_delete_never() {
     let world = World::new();
     let real = testkit::find_program("git").unwrap();
     let link = world.home.bin().join("git");
-    let _ = std::fs::remove_file(&link);
+    let _ = sys::files::remove_file(&link);
     let log = world.home.path("git.log");
     let script = format!("#!/bin/sh\necho x >>'{}'\nexec '{}' \"$@\"\n", log.display(), real.display());
     world.home.program("git", &script);
@@ -213,7 +213,7 @@ fn states_of_a_repository() {
 
     let mut empty = World::new();
     empty.repo = empty.home.path("ws/empty");
-    std::fs::create_dir_all(&empty.repo).unwrap();
+    sys::files::make_dir(&empty.repo).unwrap();
     empty.git(&["init", "-q"]);
     assert!(error(&empty.ask(PLUGIN, "on_session_create", "x", json!({}))).contains("no commit yet"));
     assert!(!empty.worktree("x").exists());
@@ -283,8 +283,8 @@ fn a_delete_touches_linked_worktrees_only() {
     assert!(!outside.exists());
     // Gone by hand: git's entry goes too, and only that one.
     let (a, b) = (world.create("a", json!({})), world.create("b", json!({})));
-    std::fs::remove_dir_all(&a).unwrap();
-    std::fs::remove_dir_all(&b).unwrap();
+    sys::files::remove_tree(&a).unwrap();
+    sys::files::remove_tree(&b).unwrap();
     assert_eq!(delete(&a), json!({"success": true}));
     assert_eq!(world.git(&["worktree", "list"]).lines().count(), 2);
 }
@@ -396,4 +396,26 @@ fn copies_links_and_setup_are_off_until_asked_for() {
     assert!(path.join("app/.env").is_file() && !path.join("secret").exists());
     assert_eq!(std::fs::read_link(path.join("node_modules")).unwrap(), world.repo.join("node_modules"));
     assert_eq!(world.git_in(&path, &["status", "--porcelain", "README.md"]), "");
+}
+
+#[test]
+fn many_sessions_at_once() {
+    let world = World::new();
+    let paths: Vec<PathBuf> = std::thread::scope(|scope| {
+        let world = &world;
+        let threads: Vec<_> = (0..16).map(|n| scope.spawn(move || world.create(&format!("p{n}"), json!({})))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(world.git(&["worktree", "list"]).lines().count(), 17);
+    std::thread::scope(|scope| {
+        for (n, path) in paths.iter().enumerate() {
+            let world = &world;
+            scope.spawn(move || {
+                let session = json!({"session": {"path": path}});
+                assert_eq!(world.ask(PLUGIN, "on_session_delete", &format!("p{n}"), session)["success"], json!(true));
+            });
+        }
+    });
+    assert_eq!(world.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(world.git(&["fsck", "--no-progress"]), "");
 }

@@ -2,6 +2,7 @@
 //! temporary home; zellij is a stand-in that writes down how it was called.
 
 mod git_worktree;
+mod mux;
 
 use std::path::{Path, PathBuf};
 
