@@ -53,7 +53,7 @@ impl Stage {
 
     fn dir(&self, name: &str) -> String {
         let path = self.home.path(name);
-        std::fs::create_dir_all(&path).unwrap();
+        sys::files::make_dir(&path).unwrap();
         path.display().to_string()
     }
 
