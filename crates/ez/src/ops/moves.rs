@@ -138,7 +138,8 @@ fn move_folder(git: &Git, from: &str, target: &Path, text: &str) -> Result<(), F
         return match moved {
             Ok(_) => Ok(()),
             Err(failure) => {
-                let back = make_parent(Path::new(from)).and_then(|()| git.text(&["worktree", "move", "--", &aside, from]));
+                let back =
+                    make_parent(Path::new(from)).and_then(|()| git.text(&["worktree", "move", "--", &aside, from]));
                 Err(match back {
                     Ok(_) => failure,
                     Err(why) => failure.hint(format!("the worktree is in {aside} now: {why}")),

@@ -183,6 +183,7 @@ mod tests {
     use super::*;
     use crate::Env;
 
+    #[allow(clippy::unwrap_used, reason = "a helper of tests")]
     fn fed(script: &str, stdin: &[u8], deadline: Duration) -> (Finished, Vec<u8>) {
         let env: Env = [("PATH", "/usr/bin:/bin")].into_iter().collect();
         let spec = Spec { program: "sh".into(), args: vec!["-c".into(), script.into()], dir: None, env };
