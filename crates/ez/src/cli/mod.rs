@@ -7,6 +7,7 @@ mod out;
 mod plugin;
 mod repo;
 mod session;
+mod session_args;
 mod setup;
 
 use std::ffi::OsString;
