@@ -4,12 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use sys::Failure;
+use wire::hook::{BindContext, Hook};
 
 use super::fzf::{self, List};
 use super::keys::{self, Does};
 use super::{Next, View, sessions};
 use crate::cli::Out;
 use crate::context::Context;
+use crate::hooks::{Call, fire};
+use crate::landing::Landing;
 use crate::model::name::quoted;
 use crate::model::tree::{self, Sort};
 use crate::ops::{accept, repos};
@@ -74,6 +77,16 @@ pub(super) fn pick(
         if let Some(Does::View(view)) = plugin_keys.iter().find(|key| key.key == choice.key).map(|key| &key.does) {
             return Ok(Next::View(View::Plugin(view.name.clone())));
         }
+        if let Some(found) = plugin_keys.iter().find(|key| key.key == choice.key)
+            && let Does::Bind(bind) = &found.does
+        {
+            match press(context, picker, found, bind, choice.row.and_then(|row| rows.get(row)), out) {
+                Ok(Some(landing)) => return Ok(Next::Land(Box::new(landing))),
+                Ok(None) => {}
+                Err(failure) => out.failure(&failure),
+            }
+            continue;
+        }
         let row = choice.row.and_then(|row| rows.get(row)).map(|(_, _, row)| row.clone());
         match act(context, view, &choice.key, row, sort, carried, out) {
             Ok(Some(next)) => return Ok(next),
@@ -81,6 +94,42 @@ pub(super) fn pick(
             Err(failure) => out.failure(&failure),
         }
     }
+}
+
+/// A plugin's key on a row: what it gave for the shell, if anything.
+fn press(
+    context: &Context,
+    picker: &str,
+    key: &keys::Key,
+    bind: &wire::hook::Bind,
+    row: Option<&Shown>,
+    out: &mut Out,
+) -> Result<Option<Landing>, Failure> {
+    let Some((value, shown, row)) = row else { return Ok(None) };
+    let mut call = Call::new(Hook::OnBind);
+    match row {
+        Row::Repo(repo) => call.repo = Some(repo.clone()),
+        Row::Session(repo, session) => {
+            call.repo = Some(repo.clone());
+            call.session = Some((**session).clone());
+        }
+        Row::Folder(_) | Row::View(_) => {}
+    }
+    call.bind = Some(BindContext {
+        name: bind.name.clone(),
+        key: bind.key.clone(),
+        view: picker.to_owned(),
+        selected_value: Some(value.clone()),
+        selected_display: Some(shown.clone()),
+    });
+    call.only = Some(vec![key.plugin.clone()]);
+    let effects = fire(context, &mut call, out);
+    if let Some(failure) = effects.failure {
+        return Err(failure);
+    }
+    let nothing = effects.post.is_empty() && effects.cd.is_none();
+    let landing = Landing { pressed: effects.post, cd: effects.cd, relaunch: true, ..Landing::default() };
+    Ok((!nothing).then_some(landing))
 }
 
 fn words(action: &str) -> &'static str {

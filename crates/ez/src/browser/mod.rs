@@ -102,8 +102,16 @@ pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out
                 other => other,
             },
             Next::View(chosen) => {
-                view = Some(chosen.clone());
-                match lists::pick(context, &chosen, &mut sort, &mut carried, out)? {
+                let before = view.replace(chosen.clone()).filter(|before| *before != chosen);
+                let picked = match lists::pick(context, &chosen, &mut sort, &mut carried, out) {
+                    // A plugin's view that fails is told, and the picker it was opened from comes back.
+                    Err(failure) if matches!(chosen, View::Plugin(_)) && before.is_some() => {
+                        out.failure(&failure);
+                        before.map_or(Next::Back, Next::View)
+                    }
+                    other => other?,
+                };
+                match picked {
                     Next::Back => match above(&chosen) {
                         Some(view) => Next::View(view),
                         None => break Landing::default(),

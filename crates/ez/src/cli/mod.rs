@@ -138,6 +138,13 @@ pub fn main(args: Vec<OsString>, env: Env) -> u8 {
 }
 
 fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
+    // Asked for by prompts and scripts at every turn: no parser is built for it.
+    if let [_, only] = args.as_slice()
+        && (only == "--version" || only == "-V")
+    {
+        out.line(concat!("ez ", env!("CARGO_PKG_VERSION")));
+        return Ok(0);
+    }
     let what = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,

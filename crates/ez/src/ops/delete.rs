@@ -147,7 +147,7 @@ fn remove(
         let names = asked.iter().map(|plugin| plugin.name.clone()).collect();
         Some(record::open(context, repo, "delete", session, names)?)
     };
-    let kept = match trash::keep(context, repo, session, one.branch.as_deref()) {
+    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), !one.changes.is_empty()) {
         Ok(kept) => kept,
         Err(failure) => {
             close(open, out);

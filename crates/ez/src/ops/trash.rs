@@ -65,7 +65,13 @@ fn trash_ref(id: &str) -> String {
 ///
 /// # Errors
 /// When it cannot be kept: then nothing may be deleted.
-pub fn keep(context: &Context, repo: &Repo, session: &Session, branch: Option<&str>) -> Result<Kept, Failure> {
+pub fn keep(
+    context: &Context,
+    repo: &Repo,
+    session: &Session,
+    branch: Option<&str>,
+    dirty: bool,
+) -> Result<Kept, Failure> {
     store::check_id(&session.id)?;
     let mut kept = Kept::default();
     let mut entry = Entry {
@@ -85,7 +91,9 @@ pub fn keep(context: &Context, repo: &Repo, session: &Session, branch: Option<&s
         kept.owned = true;
         let git = Git::new(context, &path);
         entry.tip = git.line(&["rev-parse", "--verify", "--quiet", "HEAD"]);
-        entry.changes = git.line(&["stash", "create", &format!("ez trash: {}", session.name)]);
+        if dirty {
+            entry.changes = git.line(&["stash", "create", &format!("ez trash: {}", session.name)]);
+        }
         if let Some(keep) = entry.changes.as_ref().or(entry.tip.as_ref()) {
             git.text(&["update-ref", &trash_ref(&session.id), keep])?;
         }

@@ -5,6 +5,7 @@
 pub mod config;
 mod emit;
 mod fields;
+mod quick;
 mod records;
 
 use std::path::{Path, PathBuf};

@@ -207,6 +207,14 @@ impl Blocks<Session> {
     /// # Errors
     /// When it is no TOML or a key has another type.
     pub fn read(content: &str) -> Result<Self, Failure> {
+        if let Some(items) = super::quick::sessions(content) {
+            return Ok(Self { items, extra: Table::new() });
+        }
+        Self::read_slowly(content)
+    }
+
+    /// [`Blocks::read`] by the general parser alone.
+    fn read_slowly(content: &str) -> Result<Self, Failure> {
         let mut file = table(content)?;
         let mut items = Vec::new();
         for block in file.blocks("sessions")? {
@@ -230,6 +238,11 @@ impl Blocks<Session> {
 }
 
 impl Session {
+    /// From one block's table.
+    pub(super) fn of_table(table: Table) -> Result<Self, Failure> {
+        Self::of(Fields { table })
+    }
+
     fn of(mut block: Fields) -> Result<Self, Failure> {
         Ok(Self {
             id: block.needed("id")?,
@@ -318,7 +331,25 @@ mod tests {
                 plugin_state: [(key, Value::Integer(number))].into_iter().collect(), ..Session::default()
             };
             let blocks = Blocks { items: vec![session], extra: Table::new() };
-            prop_assert_eq!(Blocks::<Session>::read(&blocks.write()).unwrap(), blocks);
+            let written = blocks.write();
+            prop_assert_eq!(Blocks::<Session>::read_slowly(&written).unwrap(), blocks.clone());
+            prop_assert_eq!(Blocks::<Session>::read(&written).unwrap(), blocks);
+        }
+
+        #[test]
+        fn the_fast_way_says_what_the_general_one_says(lines in proptest::collection::vec(
+            prop_oneof![
+                Just("[[sessions]]".to_owned()), Just("[sessions.env]".to_owned()), Just("[sessions.plugin_state]".to_owned()),
+                Just("id = \"a\"".to_owned()), Just("name = \"b\"".to_owned()), Just(String::new()),
+                Just("x = '''".to_owned()), Just("a.b = 1".to_owned()), Just("env = {}".to_owned()), Just("\"q\".r = 1".to_owned()),
+                Just("x = [".to_owned()), Just("]".to_owned()), Just("bare = true".to_owned()), Just("[other]".to_owned()),
+                Just("name = \"\"\"".to_owned()), Just("labels = [\"x\"] # c".to_owned()), "[a-z\" =.#]{0,12}",
+            ], 0..12)) {
+            let text = lines.join("\n");
+            if let Some(items) = super::super::quick::sessions(&text) {
+                let slow = Blocks::<Session>::read_slowly(&text);
+                prop_assert_eq!(slow.map(|blocks| blocks.items), Ok(items), "{}", text);
+            }
         }
 
         #[test]
