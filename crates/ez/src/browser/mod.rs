@@ -91,26 +91,33 @@ pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out
             (Some(view.clone()), Next::View(view))
         }
     };
+    // The repository whose sessions were shown last, while nothing else was.
+    let mut from: Option<Repo> = None;
     let landing = loop {
         next = match next {
             Next::Land(landing) => break *landing,
-            Next::Sessions(repo) => match sessions::pick(context, &repo, &mut sort, &mut carried, out)? {
-                Next::Back => match view.clone() {
-                    Some(view) => Next::View(view),
-                    None => break Landing::default(),
-                },
-                other => other,
-            },
+            Next::Sessions(repo) => {
+                from = Some(repo.clone());
+                match (sessions::pick(context, &repo, &mut sort, &mut carried, out)?, view.clone()) {
+                    (Next::Back, Some(view)) => Next::View(view),
+                    (Next::Back, None) => break Landing::default(),
+                    (other, _) => other,
+                }
+            }
             Next::View(chosen) => {
                 let before = view.replace(chosen.clone()).filter(|before| *before != chosen);
                 let picked = match lists::pick(context, &chosen, &mut sort, &mut carried, out) {
                     // A plugin's view that fails is told, and the picker it was opened from comes back.
-                    Err(failure) if matches!(chosen, View::Plugin(_)) && before.is_some() => {
+                    Err(failure) if matches!(chosen, View::Plugin(_)) && (from.is_some() || before.is_some()) => {
                         out.failure(&failure);
-                        before.map_or(Next::Back, Next::View)
+                        match from.take() {
+                            Some(repo) => Next::Sessions(repo),
+                            None => before.map_or(Next::Back, Next::View),
+                        }
                     }
                     other => other?,
                 };
+                from = None;
                 match picked {
                     Next::Back => match above(&chosen) {
                         Some(view) => Next::View(view),
