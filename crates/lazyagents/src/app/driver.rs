@@ -305,7 +305,7 @@ impl Driver {
             }
             self.terminal.suspend();
             self.signals.lend(true);
-            let ran = proc::hand_over(&spec, &self.signals.terminate).map_err(|failure| failure.to_string());
+            let ran = proc::lend_terminal(&spec, &self.signals.terminate).map_err(|failure| failure.to_string());
             self.signals.lend(false);
             if self.terminal.resume().is_err() {
                 self.quit = true;

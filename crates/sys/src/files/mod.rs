@@ -5,6 +5,7 @@
 mod atomic;
 mod backup;
 mod lock;
+mod moving;
 mod temp;
 
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -14,6 +15,7 @@ use std::path::{Component, Path};
 pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, write_atomic};
 pub use backup::{KEEP, backup};
 pub use lock::{LOCK_WAIT, Lock};
+pub use moving::{remove_empty_dir, rename};
 pub use temp::TempTree;
 
 use crate::Failure;

@@ -21,7 +21,7 @@ pub use feed::Feed;
 pub use feed::run_fed;
 pub use live::{Batch, Live, LiveOptions, Refused};
 pub use run::run;
-pub use terminal::{HandOver, hand_over, hand_over_fed, replace};
+pub use terminal::{HandOver, hand_over, hand_over_fed, lend_terminal, replace};
 
 use crate::{Env, Failure, failure};
 

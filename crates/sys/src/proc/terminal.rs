@@ -25,8 +25,21 @@ pub enum HandOver {
 /// # Errors
 /// When it cannot be started: no such folder, not found in PATH, or refused by the system.
 pub fn hand_over(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Failure> {
+    wait(command(spec)?, spec, terminate)
+}
+
+/// As [`hand_over`], and where one of our own standard streams is no terminal (input was piped in), the child gets
+/// the controlling one: for a full-screen program that reads `/dev/tty` itself.
+///
+/// # Errors
+/// As [`hand_over`], and when there is no terminal at all.
+pub fn lend_terminal(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Failure> {
     let mut command = command(spec)?;
     give_terminal(&mut command).map_err(|error| refused(spec, &error))?;
+    wait(command, spec, terminate)
+}
+
+fn wait(mut command: std::process::Command, spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Failure> {
     let mut child = spawn(&mut command, spec)?;
     let pid = child.id();
     let (sender, ended) = bounded(1);
@@ -46,7 +59,6 @@ pub fn hand_over(spec: &Spec, terminate: &Receiver<()>) -> Result<HandOver, Fail
     Ok(HandOver::Terminated)
 }
 
-/// Where one of our own standard streams is no terminal (input was piped in), the child gets the controlling one.
 #[cfg(unix)]
 fn give_terminal(command: &mut std::process::Command) -> std::io::Result<()> {
     use std::io::IsTerminal;

@@ -1,0 +1,335 @@
+//! The views beside sessions: tree, workspace, repositories, owners, labels, each a list that leads on. Only the
+//! browser's loop calls it.
+
+use std::path::{Path, PathBuf};
+
+use sys::Failure;
+use wire::hook::{BindContext, Hook};
+
+use super::fzf::{self, List};
+use super::keys::{self, Does};
+use super::{Next, View, sessions};
+use crate::cli::Out;
+use crate::context::Context;
+use crate::hooks::{Call, fire};
+use crate::landing::Landing;
+use crate::model::name::quoted;
+use crate::model::tree::{self, Sort};
+use crate::ops::{accept, repos};
+use crate::store::{Repo, RepoState, Session};
+
+/// The view that a key switches to.
+pub(super) fn switch(context: &Context, key: &str) -> Option<View> {
+    if key.is_empty() {
+        return None;
+    }
+    let views = [View::Tree, View::Workspace, View::Repo, View::Owner, View::Label];
+    keys::VIEWS.iter().zip(views).find(|(action, _)| context.config.key(action) == key).map(|(_, view)| view)
+}
+
+/// The view keys with their words.
+pub(super) fn switches(context: &Context) -> Vec<(String, &'static str)> {
+    let words = ["tree", "workspace", "repo", "owner", "label"];
+    keys::VIEWS.iter().zip(words).map(|(action, word)| (context.config.key(action).to_owned(), word)).collect()
+}
+
+/// What a row stands for.
+#[derive(Clone, Debug)]
+enum Row {
+    Repo(Repo),
+    Session(Repo, Box<Session>),
+    Folder(PathBuf),
+    View(View),
+}
+
+/// Shows one view.
+pub(super) fn pick(
+    context: &Context,
+    view: &View,
+    sort: &mut Sort,
+    carried: &mut Vec<String>,
+    out: &mut Out,
+) -> Result<Next, Failure> {
+    if let View::Plugin(name) = view {
+        return sessions::plugin_view(context, name, carried, out);
+    }
+    loop {
+        let rows = rows(context, view, *sort)?;
+        let (picker, prompt) = face(view);
+        let (plugin_keys, _) = keys::of_plugins(context, picker);
+        let mut core = switches(context);
+        core.extend(keys::actions(picker).iter().map(|action| (context.config.key(action).to_owned(), words(action))));
+        let mut keys: Vec<String> = core.iter().map(|(key, _)| key.clone()).collect();
+        keys.extend(plugin_keys.iter().map(|key| key.key.clone()));
+        keys.retain(|key| !key.is_empty());
+        let list = List {
+            prompt,
+            header: keys::header(&core, &plugin_keys),
+            rows: rows.iter().map(|(value, shown, _)| (value.clone(), shown.clone())).collect(),
+            keys,
+            preview: Some(fzf::preview(context, "--any")),
+            ..List::default()
+        };
+        let Some(choice) = fzf::pick_row(context, list, out)? else { return Ok(Next::Back) };
+        if let Some(view) = switch(context, &choice.key) {
+            return Ok(Next::View(view));
+        }
+        if let Some(Does::View(view)) = plugin_keys.iter().find(|key| key.key == choice.key).map(|key| &key.does) {
+            return Ok(Next::View(View::Plugin(view.name.clone())));
+        }
+        if let Some(found) = plugin_keys.iter().find(|key| key.key == choice.key)
+            && let Does::Bind(bind) = &found.does
+        {
+            match press(context, picker, found, bind, choice.row.and_then(|row| rows.get(row)), out) {
+                Ok(Some(landing)) => return Ok(Next::Land(Box::new(landing))),
+                Ok(None) => {}
+                Err(failure) => out.failure(&failure),
+            }
+            continue;
+        }
+        let row = choice.row.and_then(|row| rows.get(row)).map(|(_, _, row)| row.clone());
+        match act(context, view, &choice.key, row, sort, carried, out) {
+            Ok(Some(next)) => return Ok(next),
+            Ok(None) => {}
+            Err(failure) => out.failure(&failure),
+        }
+    }
+}
+
+/// A plugin's key on a row: what it gave for the shell, if anything.
+fn press(
+    context: &Context,
+    picker: &str,
+    key: &keys::Key,
+    bind: &wire::hook::Bind,
+    row: Option<&Shown>,
+    out: &mut Out,
+) -> Result<Option<Landing>, Failure> {
+    let Some((value, shown, row)) = row else { return Ok(None) };
+    let mut call = Call::new(Hook::OnBind);
+    match row {
+        Row::Repo(repo) => call.repo = Some(repo.clone()),
+        Row::Session(repo, session) => {
+            call.repo = Some(repo.clone());
+            call.session = Some((**session).clone());
+        }
+        Row::Folder(_) | Row::View(_) => {}
+    }
+    call.bind = Some(BindContext {
+        name: bind.name.clone(),
+        key: bind.key.clone(),
+        view: picker.to_owned(),
+        selected_value: Some(value.clone()),
+        selected_display: Some(shown.clone()),
+    });
+    call.only = Some(vec![key.plugin.clone()]);
+    let effects = fire(context, &mut call, out);
+    if let Some(failure) = effects.failure {
+        return Err(failure);
+    }
+    let nothing = effects.post.is_empty() && effects.cd.is_none();
+    let landing = Landing { pressed: effects.post, cd: effects.cd, relaunch: true, ..Landing::default() };
+    Ok((!nothing).then_some(landing))
+}
+
+fn words(action: &str) -> &'static str {
+    match action {
+        "edit_labels" => "labels",
+        "remove_repo" => "remove",
+        "sort_toggle" => "sort",
+        "clone_repo" => "clone here",
+        _ => "",
+    }
+}
+
+fn face(view: &View) -> (&'static str, String) {
+    match view {
+        View::Tree => ("tree", "ez tree".to_owned()),
+        View::Workspace => ("workspace", "workspace".to_owned()),
+        View::Folder(path) => ("workspace", path.file_name().unwrap_or_default().to_string_lossy().into_owned()),
+        View::Repo => ("repo", "repos".to_owned()),
+        View::Owner => ("owner", "owner".to_owned()),
+        View::OwnerOf(_) => ("owner", "repo".to_owned()),
+        View::Label => ("label", "label".to_owned()),
+        View::LabelOf(_) => ("label", "tagged".to_owned()),
+        View::Plugin(_) => ("plugin", String::new()),
+    }
+}
+
+type Shown = (String, String, Row);
+
+fn all(context: &Context, sort: Sort) -> Result<Vec<(Repo, RepoState)>, Failure> {
+    let mut all: Vec<_> = context
+        .store
+        .repos()?
+        .into_iter()
+        .map(|repo| {
+            let state = context.store.repo_state(&repo.id).unwrap_or_default();
+            (repo, state)
+        })
+        .collect();
+    match sort {
+        Sort::Recent => all.sort_by(|a, b| b.1.last_accessed.cmp(&a.1.last_accessed)),
+        _ => all.sort_by_key(|(repo, _)| repo.name.to_lowercase()),
+    }
+    Ok(all)
+}
+
+fn repo_row(context: &Context, repo: &Repo, state: &RepoState) -> Shown {
+    let labels: String = state.labels.iter().map(|label| format!(" #{label}")).collect();
+    let shown = format!("{}  {}{labels}", repo.name, context.paths.short(Path::new(&repo.path)));
+    (repo.path.clone(), shown, Row::Repo(repo.clone()))
+}
+
+fn owner_of(repo: &Repo, state: &RepoState) -> String {
+    repos::owner(repo, state.remote_url.as_deref())
+}
+
+fn rows(context: &Context, view: &View, sort: Sort) -> Result<Vec<Shown>, Failure> {
+    let all = all(context, sort)?;
+    Ok(match view {
+        View::Repo | View::Plugin(_) => all.iter().map(|(repo, state)| repo_row(context, repo, state)).collect(),
+        View::Owner => {
+            let mut owners: Vec<_> = all.iter().map(|(repo, state)| owner_of(repo, state)).collect();
+            owners.sort();
+            owners.dedup();
+            owners.into_iter().map(|owner| (owner.clone(), owner.clone(), Row::View(View::OwnerOf(owner)))).collect()
+        }
+        View::OwnerOf(owner) => all
+            .iter()
+            .filter(|(repo, state)| owner_of(repo, state) == *owner)
+            .map(|(repo, state)| repo_row(context, repo, state))
+            .collect(),
+        View::Label => {
+            let mut labels: Vec<String> = all.iter().flat_map(|(_, state)| state.labels.clone()).collect();
+            for (repo, _) in &all {
+                labels.extend(context.store.sessions(&repo.id).unwrap_or_default().into_iter().flat_map(|s| s.labels));
+            }
+            labels.sort();
+            labels.dedup();
+            labels.into_iter().map(|label| (label.clone(), label.clone(), Row::View(View::LabelOf(label)))).collect()
+        }
+        View::LabelOf(label) => labelled(context, &all, label),
+        View::Workspace => context
+            .config
+            .roots(&context.paths)
+            .into_iter()
+            .map(|root| (root.display().to_string(), context.paths.short(&root), Row::Folder(root)))
+            .collect(),
+        View::Folder(folder) => folder_rows(context, &all, folder),
+        View::Tree => tree_rows(context, &all, sort),
+    })
+}
+
+fn labelled(context: &Context, all: &[(Repo, RepoState)], label: &String) -> Vec<Shown> {
+    let mut rows = Vec::new();
+    for (repo, state) in all {
+        if state.labels.contains(label) {
+            rows.push(repo_row(context, repo, state));
+        }
+        for session in context.store.sessions(&repo.id).unwrap_or_default() {
+            if session.labels.contains(label) {
+                let shown = format!("{}/{}", repo.name, session.name);
+                rows.push((session.id.clone(), shown, Row::Session(repo.clone(), Box::new(session))));
+            }
+        }
+    }
+    rows
+}
+
+fn folder_rows(context: &Context, all: &[(Repo, RepoState)], folder: &Path) -> Vec<Shown> {
+    let mut rows = Vec::new();
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
+        .unwrap_or_default();
+    entries.sort();
+    for path in entries {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue;
+        }
+        let known = all.iter().find(|(repo, _)| Path::new(&repo.path) == path);
+        match known {
+            Some((repo, state)) => rows.push(repo_row(context, repo, state)),
+            None => rows.push((path.display().to_string(), format!("{name}/"), Row::Folder(path))),
+        }
+    }
+    rows
+}
+
+fn tree_rows(context: &Context, all: &[(Repo, RepoState)], sort: Sort) -> Vec<Shown> {
+    let mut rows = Vec::new();
+    for (repo, state) in all {
+        rows.push(repo_row(context, repo, state));
+        let sessions = context.store.sessions(&repo.id).unwrap_or_default();
+        for placed in tree::draw(&sessions, sort) {
+            let lines = if placed.lines.is_empty() { String::new() } else { placed.lines.clone() };
+            let shown = format!("  {lines}{}", placed.session.name);
+            let row = Row::Session(repo.clone(), Box::new(placed.session.clone()));
+            rows.push((placed.session.id.clone(), shown, row));
+        }
+    }
+    let known: Vec<&str> = all.iter().map(|(repo, _)| repo.path.as_str()).collect();
+    for root in context.config.roots(&context.paths) {
+        for path in repos::unregistered(&root, 3) {
+            let text = path.display().to_string();
+            if !known.contains(&text.as_str()) {
+                rows.push((text, format!("{}  (not registered)", context.paths.short(&path)), Row::Folder(path)));
+            }
+        }
+    }
+    rows
+}
+
+fn act(
+    context: &Context,
+    view: &View,
+    key: &str,
+    row: Option<Row>,
+    sort: &mut Sort,
+    carried: &mut Vec<String>,
+    out: &mut Out,
+) -> Result<Option<Next>, Failure> {
+    let is = |action: &str| !key.is_empty() && key == context.config.key(action);
+    if is("sort_toggle") {
+        *sort = if *sort == Sort::Recent { Sort::Name } else { Sort::Recent };
+        return Ok(None);
+    }
+    if is("clone_repo") && matches!(view, View::Folder(_)) {
+        let View::Folder(folder) = view else { return Ok(None) };
+        let url = fzf::prompt(context, "clone URL", "", "", out)?.unwrap_or_default();
+        if !url.trim().is_empty() {
+            let here = Context { cwd: Some(folder.clone()), ..context.clone() };
+            let (repo, landing) = repos::clone(&here, url.trim(), None, out)?;
+            carried.extend(landing.post);
+            return Ok(Some(Next::Sessions(repo)));
+        }
+        return Ok(None);
+    }
+    match row {
+        Some(Row::Repo(repo)) if is("edit_labels") => {
+            let now = context.store.repo_state(&repo.id)?.labels.join(", ");
+            if let Some(typed) = fzf::prompt(context, "labels (comma separated, -x removes)", &now, "", out)? {
+                context.store.update_repo_state(&repo.id, |state| sessions::edit_labels(&mut state.labels, &typed))?;
+            }
+            Ok(None)
+        }
+        Some(Row::Repo(repo)) if is("remove_repo") => {
+            if out.confirm(&format!("Take {} off the list (its folder stays)?", quoted(&repo.name))) == Some(true) {
+                carried.extend(repos::remove(context, &repo, false, out)?.post);
+            }
+            Ok(None)
+        }
+        _ if !key.is_empty() => Ok(None),
+        Some(Row::Repo(repo)) => Ok(Some(Next::Sessions(repo))),
+        Some(Row::Session(repo, session)) => {
+            Ok(Some(Next::Land(Box::new(accept::enter(context, &repo, &session, out)?))))
+        }
+        Some(Row::View(view)) => Ok(Some(Next::View(view))),
+        Some(Row::Folder(path)) if path.join(".git").exists() => {
+            Ok(Some(Next::Sessions(repos::add(context, &path, out)?)))
+        }
+        Some(Row::Folder(path)) => Ok(Some(Next::View(View::Folder(path)))),
+        None => Ok(None),
+    }
+}

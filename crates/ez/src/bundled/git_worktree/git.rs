@@ -1,0 +1,178 @@
+//! git for this plugin: its calls, and the few of its files that are cheaper to read than to ask for. No variable of a
+//! git hook or alias reaches it, so it acts on the repository it is told and on no other (report B39).
+//! It never decides anything; the hooks beside it do.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use sys::{Env, Failure, clock, files};
+
+use super::plan::{REF_FORMAT, Refs, path};
+use crate::bundled::tool::{GIT_LOCATION, Tool, args, words};
+
+/// Bytes read of git's small files.
+const SMALL: usize = 64 << 10;
+
+/// git, in a clean environment.
+#[derive(Debug)]
+pub(super) struct Git(Tool);
+
+impl Git {
+    /// git by the PATH of `env`. There is nobody to ask for a password.
+    pub(super) fn new(env: &Env) -> Self {
+        let mut tool = Tool::new("git", env);
+        for name in GIT_LOCATION {
+            tool.env().remove(name);
+        }
+        tool.env().set("GIT_TERMINAL_PROMPT", "0");
+        Self(tool)
+    }
+
+    /// Runs git in `dir`; `what` names the failure.
+    pub(super) fn must(&self, what: &str, dir: &Path, args: &[&OsStr]) -> Result<Vec<u8>, Failure> {
+        let whole = [&args!("-C", dir), args].concat();
+        self.0.must(what, None, &whole)
+    }
+
+    /// Runs git in `dir`: its stdout when it ended with 0, else its words.
+    pub(super) fn try_to(&self, dir: &Path, args: &[&OsStr]) -> Result<Result<Vec<u8>, String>, Failure> {
+        let done = self.0.call(None, &[&args!("-C", dir), args].concat())?;
+        Ok(if done.exit.ok() { Ok(done.stdout) } else { Err(words(&done)) })
+    }
+
+    /// What there is under the names that matter for `branch`.
+    pub(super) fn refs(&self, dir: &Path, branch: &str) -> Result<Refs, Failure> {
+        let patterns = Refs::patterns(branch);
+        let mut args = args!("for-each-ref", REF_FORMAT).to_vec();
+        args.extend(patterns.iter().map(OsStr::new));
+        let what = format!("read the branches of {}", dir.display());
+        Ok(Refs::read(&self.must(&what, dir, &args)?, branch))
+    }
+
+    /// The branch that `dir` has checked out; none when it is detached.
+    pub(super) fn head(&self, dir: &Path) -> Result<Option<String>, Failure> {
+        let out = self.try_to(dir, &args!("symbolic-ref", "--quiet", "HEAD"))?;
+        let head = out.map(|out| String::from_utf8_lossy(&out).trim_end().to_owned()).unwrap_or_default();
+        Ok(head.strip_prefix("refs/heads/").map(str::to_owned))
+    }
+}
+
+/// The git folder that all worktrees of the repository at `repo` share, links resolved.
+pub(super) fn common_dir(repo: &Path) -> Result<PathBuf, Failure> {
+    let dot_git = repo.join(".git");
+    let git_dir = if dot_git.is_dir() {
+        dot_git
+    } else if let Some(target) = points_to(repo)? {
+        target
+    } else if repo.join("HEAD").is_file() && repo.join("objects").is_dir() {
+        repo.to_path_buf()
+    } else {
+        return Err(Failure::new(format!("{} is no git repository", repo.display())));
+    };
+    canonical(&shared(&git_dir)?)
+}
+
+/// The folder that `git_dir` shares with the other worktrees; itself when it is the main one.
+fn shared(git_dir: &Path) -> Result<PathBuf, Failure> {
+    match line_of(&git_dir.join("commondir"))? {
+        Some(common) => Ok(git_dir.join(common)),
+        None => Ok(git_dir.to_path_buf()),
+    }
+}
+
+/// Where the file `.git` of `dir` points, when it is such a file.
+pub(super) fn points_to(dir: &Path) -> Result<Option<PathBuf>, Failure> {
+    let file = dir.join(".git");
+    if !file.is_file() {
+        return Ok(None);
+    }
+    let Some(bytes) = files::read_bounded(&file, SMALL)? else { return Ok(None) };
+    let Some(target) = bytes.strip_prefix(b"gitdir: ") else { return Ok(None) };
+    Ok(Some(dir.join(path(target.strip_suffix(b"\n").unwrap_or(target)))))
+}
+
+/// The first line of a small file, as a path.
+fn line_of(file: &Path) -> Result<Option<PathBuf>, Failure> {
+    let bytes = files::read_bounded(file, SMALL)?;
+    Ok(bytes.map(|bytes| path(bytes.strip_suffix(b"\n").unwrap_or(&bytes))))
+}
+
+/// The real path of something that is there.
+pub(super) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize().map_err(|error| Failure::io("find", path, &error))
+}
+
+/// The branch that a git folder has checked out, by its HEAD; none when it is detached.
+pub(super) fn branch_in(git_dir: &Path) -> Result<Option<String>, Failure> {
+    let head = files::read_bounded(&git_dir.join("HEAD"), SMALL)?.unwrap_or_default();
+    Ok(String::from_utf8_lossy(&head).trim_end().strip_prefix("ref: refs/heads/").map(str::to_owned))
+}
+
+/// What a folder is to a repository.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Folder {
+    /// Nothing is there.
+    Missing,
+    /// The repository's own folder.
+    Main,
+    /// A linked worktree, with git's own folder for it, `<common>/worktrees/<id>`.
+    Linked(PathBuf),
+    /// Something else: a folder made by hand, a worktree that git has forgotten, one of another repository.
+    Other,
+}
+
+/// Finds out what the folder `path` is to the repository at `repo`, by the files of both (report B1: only linked
+/// worktrees are ever touched).
+pub(super) fn folder(repo: &Path, path: &Path) -> Result<Folder, Failure> {
+    if path.symlink_metadata().is_err() {
+        return Ok(Folder::Missing);
+    }
+    if canonical(path)? == canonical(repo)? {
+        return Ok(Folder::Main);
+    }
+    let Some(admin) = points_to(path)? else { return Ok(Folder::Other) };
+    let Ok(admin) = admin.canonicalize() else { return Ok(Folder::Other) };
+    let below = admin.parent().is_some_and(|parent| parent.file_name() == Some(OsStr::new("worktrees")));
+    if below && shared(&admin)?.canonicalize().ok() == Some(common_dir(repo)?) {
+        return Ok(Folder::Linked(admin));
+    }
+    Ok(Folder::Other)
+}
+
+/// Why the worktree of `admin` is locked (empty when nobody said); none when it is not (report B5).
+pub(super) fn locked(admin: &Path) -> Result<Option<String>, Failure> {
+    let reason = files::read_bounded(&admin.join("locked"), SMALL)?;
+    Ok(reason.map(|reason| sys::text::clean(String::from_utf8_lossy(&reason).trim())))
+}
+
+/// The refusal of a locked worktree.
+pub(super) fn refuse_locked(path: &Path, admin: &Path) -> Result<(), Failure> {
+    match locked(admin)? {
+        None => Ok(()),
+        Some(reason) => {
+            let why =
+                if reason.is_empty() { "no reason was given".to_owned() } else { format!("the reason: {reason}") };
+            Err(Failure::new(format!("the worktree {} is locked", path.display()))
+                .cause(why)
+                .hint("`git worktree unlock` frees it"))
+        }
+    }
+}
+
+/// The file that remembers the last fetch, in git's folder.
+const STAMP: &str = "ez-fetch-stamp";
+
+/// True when the last fetch of the repository with git folder `common` is at least `ttl` old.
+pub(super) fn fetch_due(common: &Path, ttl: Duration) -> bool {
+    let Ok(modified) = std::fs::metadata(common.join(STAMP)).and_then(|meta| meta.modified()) else { return true };
+    // A stamp from the future (a clock set back) is no reason never to fetch again.
+    clock::wall().duration_since(modified).map_or(true, |age| age >= ttl)
+}
+
+/// Notes that a fetch was tried now.
+pub(super) fn stamp_fetch(common: &Path) -> Result<(), Failure> {
+    let now = clock::wall().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // The content changes each time, else nothing would be written and the time would stay.
+    files::write_atomic(&common.join(STAMP), format!("{}\n", now.as_nanos()).as_bytes(), files::Mode::Normal).map(drop)
+}

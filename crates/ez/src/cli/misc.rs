@@ -1,0 +1,305 @@
+//! The smaller commands: list, go, cd-to-session, trash, doctor, schema, and the preview that pickers show. Arguments in,
+//! lines or JSON out.
+
+use std::path::Path;
+
+use clap::Subcommand;
+use sys::{Failure, text};
+
+use super::{Out, land, session};
+use crate::browser::fzf::{self, List};
+use crate::context::Context;
+use crate::landing::Landing;
+use crate::locate;
+use crate::model::gitdir::GitDir;
+use crate::model::name::quoted;
+use crate::ops::{accept, doctor as examine, prune, trash as bin};
+use crate::store::{Repo, Session};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct GoArgs {
+    /// Parts of repository, session and branch; `-` alone is the previous one
+    words: Vec<String>,
+    /// Print the folder, do not enter
+    #[arg(long)]
+    print: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct TrashArgs {
+    #[command(subcommand)]
+    command: TrashWhich,
+}
+
+#[derive(Debug, Subcommand)]
+enum TrashWhich {
+    /// What is in the trash
+    #[command(visible_alias = "ls")]
+    List {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring a session back
+    Restore {
+        /// Its name or id
+        name: String,
+    },
+    /// Remove for good
+    Empty {
+        /// Only what is older, such as 30d
+        #[arg(long, value_name = "AGE")]
+        older: Option<String>,
+        /// Without asking
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct DoctorArgs {
+    /// Mend what can be mended
+    #[arg(long)]
+    fix: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct PreviewArgs {
+    /// A path, or a session's id
+    what: Option<String>,
+    #[arg(long)]
+    repo_id: Option<String>,
+    #[arg(long)]
+    session_id: Option<String>,
+    #[arg(long)]
+    session_actions: bool,
+    #[arg(long)]
+    any: bool,
+}
+
+pub(super) fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    session::all(args.json, context, out)
+}
+
+/// Every session with its repository, for `go`.
+fn everything(context: &Context) -> Result<Vec<(Repo, Session)>, Failure> {
+    let mut all = Vec::new();
+    for repo in context.store.repos()? {
+        let sessions = context.store.sessions(&repo.id).unwrap_or_default();
+        if sessions.is_empty() {
+            let main = Session { name: "main".to_owned(), is_default: true, ..Session::default() };
+            all.push((repo.clone(), main));
+        }
+        all.extend(sessions.into_iter().map(|session| (repo.clone(), session)));
+    }
+    Ok(all)
+}
+
+pub(super) fn go(args: &GoArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let found = if args.words.len() == 1 && args.words[0] == "-" {
+        Some(previous(context)?)
+    } else {
+        matching(args, context, out)?
+    };
+    let Some((repo, session)) = found else { return Err(Failure::cancelled("nothing was chosen")) };
+    if args.print {
+        let path = accept::folder(&repo, &session)
+            .ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
+        out.line(&text::clean(&path));
+        return Ok(0);
+    }
+    let landing = if session.id.is_empty() {
+        // A repository whose main session nobody has needed yet.
+        Landing { cd: Some(repo.path), ..Landing::default() }
+    } else {
+        accept::enter(context, &repo, &session, out)?
+    };
+    land(landing, context, out)
+}
+
+fn previous(context: &Context) -> Result<(Repo, Session), Failure> {
+    let bytes = sys::files::read_bounded(&context.store.data.join("recent"), 64 * 1024)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let all = everything(context)?;
+    text.lines()
+        .skip(1)
+        .find_map(|line| {
+            let (repo, session) = line.split_once('\t')?;
+            all.iter().find(|(r, s)| r.id == repo && s.id == session).cloned()
+        })
+        .ok_or_else(|| Failure::new("there is no previous session yet"))
+}
+
+fn matching(args: &GoArgs, context: &Context, out: &mut Out) -> Result<Option<(Repo, Session)>, Failure> {
+    let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
+    let hay = |repo: &Repo, session: &Session| {
+        let branch = session.path.as_deref().and_then(|path| GitDir::at(Path::new(path))).and_then(|git| git.branch());
+        format!("{} {} {}", repo.name, session.name, branch.unwrap_or_default()).to_lowercase()
+    };
+    let fits: Vec<(Repo, Session)> = everything(context)?
+        .into_iter()
+        .filter(|(repo, session)| {
+            let hay = hay(repo, session);
+            words.iter().all(|word| hay.contains(word.as_str()))
+        })
+        .collect();
+    let exact: Vec<_> = fits
+        .iter()
+        .filter(|(repo, session)| match words.as_slice() {
+            [one] => session.name.to_lowercase() == *one || (session.is_default && repo.name.to_lowercase() == *one),
+            [first, second] => repo.name.to_lowercase() == *first && session.name.to_lowercase() == *second,
+            _ => false,
+        })
+        .collect();
+    match (exact.as_slice(), fits.as_slice()) {
+        ([one], _) => Ok(Some((*one).clone())),
+        (_, [one]) => Ok(Some(one.clone())),
+        (_, []) => Err(Failure::new(format!("nothing matches {}", quoted(&args.words.join(" "))))
+            .hint("`ez list` lists everything")),
+        (_, several) => {
+            if !fzf::there(context) {
+                let names: Vec<_> =
+                    several.iter().map(|(repo, session)| format!("{}/{}", repo.name, session.name)).collect();
+                return Err(Failure::new(format!(
+                    "{} fits several: {}",
+                    quoted(&args.words.join(" ")),
+                    names.join(", ")
+                )));
+            }
+            let list = List {
+                prompt: "go".to_owned(),
+                rows: several.iter().map(|(r, s)| (s.id.clone(), format!("{}/{}", r.name, s.name))).collect(),
+                query: args.words.join(" "),
+                ..List::default()
+            };
+            let choice = fzf::pick_row(context, list, out)?;
+            Ok(choice.and_then(|choice| choice.row).and_then(|row| several.get(row)).cloned())
+        }
+    }
+}
+
+pub(super) fn cd_to_session(context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let (repo, session) = locate::given_or_current(context, None, None)?;
+    let cd = accept::folder(&repo, &session)
+        .ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
+    land(Landing { cd: Some(cd), ..Landing::default() }, context, out)
+}
+
+pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    match args.command {
+        TrashWhich::List { json } => {
+            let entries = bin::list(context);
+            if json {
+                out.json(&entries)?;
+                return Ok(0);
+            }
+            for entry in entries {
+                let line =
+                    format!("{}  {}  {}  {}", entry.name, entry.repo, entry.deleted_at, entry.path.unwrap_or_default());
+                out.line(&text::clean(&line));
+            }
+            Ok(0)
+        }
+        TrashWhich::Restore { name } => {
+            let entry = bin::find(context, &name)?;
+            bin::restore(context, &entry, out)?;
+            out.line(&format!("Restored session: {}", text::clean(&entry.name)));
+            Ok(0)
+        }
+        TrashWhich::Empty { older, force } => {
+            let days = older.as_deref().map(prune::days).transpose()?;
+            let count = bin::list(context).len();
+            if count > 0
+                && !force
+                && out.confirm(&format!("Remove up to {count} deleted sessions for good?")) != Some(true)
+            {
+                return Err(Failure::cancelled("the trash was not emptied"));
+            }
+            let count = bin::empty(context, days)?;
+            out.line(&format!("Removed for good: {count}"));
+            Ok(0)
+        }
+    }
+}
+
+pub(super) fn doctor(args: &DoctorArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let report = examine::examine(context, args.fix, out);
+    if args.json {
+        out.json(&report)?;
+        return Ok(u8::from(!report.ok));
+    }
+    for section in &report.sections {
+        out.line(&out.bold(&section.title));
+        for line in &section.report {
+            out.line(&format!("  {}", text::clean(line)));
+        }
+        for problem in &section.problems {
+            out.line(&format!("  ! {}", text::clean(problem)));
+        }
+    }
+    if report.ok {
+        out.line("No problem found.");
+    }
+    Ok(u8::from(!report.ok))
+}
+
+pub(super) fn schema(name: Option<&str>, out: &mut Out) -> Result<u8, Failure> {
+    match name {
+        None => {
+            out.line("doctor\nrequest");
+            Ok(0)
+        }
+        Some("doctor") => out.json(&schemars::schema_for!(examine::Report)).map(|()| 0),
+        Some("request") => out.json(&schemars::schema_for!(wire::hook::Request)).map(|()| 0),
+        Some(other) => Err(Failure::usage(format!("there is no schema {}", quoted(other))).hint("doctor, request")),
+    }
+}
+
+/// What fzf shows beside a row; it never fails, an empty preview is one.
+pub(super) fn preview(args: &PreviewArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let Some(what) = args.session_id.as_deref().or(args.what.as_deref()) else { return Ok(0) };
+    let repos = context.store.repos().unwrap_or_default();
+    let of_session =
+        repos.iter().filter(|repo| args.repo_id.as_ref().is_none_or(|id| *id == repo.id)).find_map(|repo| {
+            let sessions = context.store.sessions(&repo.id).unwrap_or_default();
+            sessions.into_iter().find(|session| session.id == what).map(|session| (repo, session))
+        });
+    let mut path = Some(what.to_owned());
+    if let Some((repo, session)) = of_session {
+        out.line(&out.bold(&text::clean(&session.name)));
+        if !session.labels.is_empty() {
+            out.line(&format!("labels  {}", text::clean(&session.labels.join(", "))));
+        }
+        for (key, value) in &session.env {
+            out.line(&format!("env     {}={}", text::clean(key), text::clean(value)));
+        }
+        let note = context.store.notes_dir(&repo.id, &session.id).join("README.md");
+        if let Ok(Some(bytes)) = sys::files::read_tail(&note, 4096) {
+            out.line(&text::clean_bytes(&bytes));
+        }
+        path = accept::folder(repo, &session);
+    }
+    let Some(path) = path.filter(|path| path.starts_with('/') && Path::new(path).is_dir()) else { return Ok(0) };
+    out.line(&text::clean(&path));
+    if let Some(git) = GitDir::at(Path::new(&path)) {
+        out.line(&format!("branch  {}", text::clean(git.branch().as_deref().unwrap_or("(detached)"))));
+        let git = crate::git::Git::new(context, &path);
+        if let Ok(changes) = git.changes() {
+            out.line(&format!("changes {}", changes.len()));
+        }
+        if let Ok(log) = git.text(&["log", "--oneline", "--max-count=5", "--"]) {
+            out.line(&text::clean_lines(log.trim_end()));
+        }
+    }
+    Ok(0)
+}

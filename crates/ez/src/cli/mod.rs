@@ -1,0 +1,261 @@
+//! The command line: which command, its arguments, its exit code. What is done is in `ops`, what is chosen in `browser`;
+//! here arguments become values and answers become lines. `main` calls it.
+
+mod config;
+mod misc;
+mod out;
+mod plugin;
+mod repo;
+mod session;
+mod session_args;
+mod setup;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use sys::{Env, Failure};
+
+pub use out::Out;
+pub(crate) use session::open_note;
+
+use crate::browser::{self, Start};
+use crate::context::{Context, Globals};
+use crate::landing::Landing;
+use crate::locate;
+use crate::ops::repos;
+use crate::shell::{self, Shell};
+
+/// Find, make and enter workspaces: repositories and the sessions in them.
+///
+/// Without a command it opens the browser.
+#[derive(Debug, Parser)]
+#[command(name = "ez", version, disable_help_subcommand = false, propagate_version = false)]
+#[allow(clippy::struct_excessive_bools, reason = "flags")]
+struct Cli {
+    /// Print without colour
+    #[arg(long, global = true)]
+    no_color: bool,
+    /// Write a log, and say at the end where it is
+    #[arg(long, global = true)]
+    debug: bool,
+    /// Answer plain questions with yes; never one that loses something
+    #[arg(long, short = 'y', global = true)]
+    yes: bool,
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    cd_file: Option<PathBuf>,
+    #[arg(long, global = true, hide = true, value_name = "FILE")]
+    post_cmd_file: Option<PathBuf>,
+    #[arg(id = "dialect", long = "shell", global = true, hide = true, value_name = "SHELL")]
+    shell: Option<String>,
+    /// Work as if started in this folder
+    #[arg(id = "start_dir", short = 'C', value_name = "DIR", global = true)]
+    dir: Option<PathBuf>,
+    /// Open the browser at this workspace root
+    #[arg(long, short = 'w')]
+    workspace: Option<String>,
+    /// Open the browser at this repository
+    #[arg(long, short = 'r')]
+    repo: Option<String>,
+    /// Open the browser with this view: tree, workspace, repo, owner, label or a plugin's
+    #[arg(long)]
+    select_by: Option<String>,
+    /// Open the browser with all repositories, wherever you are
+    #[arg(long, short = 'a')]
+    all: bool,
+    /// What entering a session does: cd, or a plugin's key by name
+    #[arg(long)]
+    on_enter: Option<String>,
+    /// What follows making a session: none, cd, or a plugin's key by name
+    #[arg(long)]
+    on_create: Option<String>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Set up: roots, the shell line, plugins
+    Setup(setup::Args),
+    /// Clone a repository and register it
+    Clone(repo::CloneArgs),
+    /// Register a folder
+    Add(repo::AddArgs),
+    /// Take a repository off the list
+    #[command(visible_alias = "rm")]
+    Remove(repo::RemoveArgs),
+    /// Repositories
+    #[command(visible_alias = "r")]
+    Repo(repo::Args),
+    /// Sessions
+    #[command(visible_alias = "s")]
+    Session(session::Args),
+    /// Everything: repositories with their sessions
+    #[command(visible_alias = "ls")]
+    List(misc::ListArgs),
+    /// Enter the best match over repositories, sessions and branches; `-` is the previous one
+    Go(misc::GoArgs),
+    /// Plugins
+    Plugin(plugin::Args),
+    /// The configuration
+    Config(config::Args),
+    /// Print the folder of the current session
+    CdToSession,
+    /// Deleted sessions
+    Trash(misc::TrashArgs),
+    /// Check the state; exit 1 when there is a problem
+    Doctor(misc::DoctorArgs),
+    /// Print the shell wrapper
+    InitShell {
+        /// bash, zsh, fish, pwsh or nu
+        #[arg(default_value = "zsh")]
+        shell: String,
+    },
+    /// Print the completion script of a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the JSON Schema of an answer
+    Schema {
+        /// doctor, or request
+        name: Option<String>,
+    },
+    #[command(hide = true)]
+    Preview(misc::PreviewArgs),
+}
+
+/// Runs the command line and gives the exit code: 0 done, 1 failed, 2 not understood, 130 cancelled.
+pub fn main(args: Vec<OsString>, env: Env) -> u8 {
+    let mut out = Out::new(&env);
+    match run(args, env, &mut out) {
+        Ok(code) => code,
+        Err(failure) => {
+            out.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
+    // Asked for by prompts and scripts at every turn: no parser is built for it.
+    if let [_, only] = args.as_slice()
+        && (only == "--version" || only == "-V")
+    {
+        out.line(concat!("ez ", env!("CARGO_PKG_VERSION")));
+        return Ok(0);
+    }
+    let what = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => return Ok(explain(&error, out)),
+    };
+    if cli.no_color {
+        out.plain();
+    }
+    let globals = Globals {
+        cd_file: cli.cd_file.clone(),
+        post_file: cli.post_cmd_file.clone(),
+        shell: cli.shell.as_deref().map(str::parse).transpose()?.unwrap_or(Shell::Bash),
+        yes: cli.yes,
+        debug: cli.debug,
+        no_color: cli.no_color,
+        on_enter: cli.on_enter.clone(),
+        on_create: cli.on_create.clone(),
+    };
+    match &cli.command {
+        Some(Command::InitShell { shell }) => {
+            let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez"));
+            let text = shell::init(shell.parse()?, &crate::context::utf8(&program)?);
+            out.bytes(text.as_bytes());
+            return Ok(0);
+        }
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "ez", &mut script);
+            out.bytes(&script);
+            return Ok(0);
+        }
+        Some(Command::Schema { name }) => return misc::schema(name.as_deref(), out),
+        Some(Command::Plugin(args)) => {
+            if let Some(code) = plugin::serve(args, &env, out)? {
+                return Ok(code);
+            }
+        }
+        _ => {}
+    }
+    let dir = cli.dir.as_deref();
+    let lenient = matches!(cli.command, Some(Command::Config(_) | Command::Doctor(_)));
+    let context = match Context::load(env.clone(), globals.clone(), dir, what.clone()) {
+        Err(_) if lenient => Context::without_config(env, globals, dir, what)?,
+        other => other?,
+    };
+    let ended = dispatch(cli, &context, out);
+    if let Some(path) = &context.log_file {
+        out.note(&format!("debug log: {}", path.display()));
+    }
+    ended
+}
+
+fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    match cli.command {
+        None => browse(&cli, context, out),
+        Some(Command::Setup(args)) => setup::run(&args, context, out),
+        Some(Command::Clone(args)) => repo::clone(&args, context, out),
+        Some(Command::Add(args)) => repo::add(&args, context, out),
+        Some(Command::Remove(args)) => repo::remove(&args, context, out),
+        Some(Command::Repo(args)) => repo::run(args, context, out),
+        Some(Command::Session(args)) => session::run(args, context, out),
+        Some(Command::List(args)) => misc::list(&args, context, out),
+        Some(Command::Go(args)) => misc::go(&args, context, out),
+        Some(Command::Plugin(args)) => plugin::run(args, context, out),
+        Some(Command::Config(args)) => config::run(args, context, out),
+        Some(Command::CdToSession) => misc::cd_to_session(context, out),
+        Some(Command::Trash(args)) => misc::trash(args, context, out),
+        Some(Command::Doctor(args)) => misc::doctor(&args, context, out),
+        Some(Command::Preview(args)) => misc::preview(&args, context, out),
+        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema { .. }) => Ok(0),
+    }
+}
+
+/// Writes where a command leaves the person.
+fn land(landing: Landing, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    landing.finish(context, out)?;
+    Ok(0)
+}
+
+fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let start = if let Some(given) = &cli.repo {
+        let repo = match locate::named_repo(context, given) {
+            Ok(repo) => repo,
+            Err(_) if context.typed(given).is_dir() => repos::add(context, &context.typed(given), out)?,
+            Err(failure) => return Err(failure),
+        };
+        Start::Repo { repo, onward: true }
+    } else if cli.all || cli.select_by.is_some() || cli.workspace.is_some() {
+        let named = cli.workspace.as_ref().map(|_| "workspace".to_owned());
+        Start::View(cli.select_by.clone().or(named).unwrap_or_else(|| context.config.default_select_by.clone()))
+    } else {
+        match locate::repo(context, None) {
+            Ok(repo) => Start::Repo { repo, onward: false },
+            Err(_) => Start::View(context.config.default_select_by.clone()),
+        }
+    };
+    if context.store.repos()?.is_empty() && !context.store.config_file().exists() {
+        out.note("Nothing is set up yet: `ez setup` asks a few questions, `ez add` registers this folder.");
+    }
+    let landing = browser::open(context, start, None, out)?;
+    land(landing, context, out)
+}
+
+/// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.
+fn explain(error: &clap::Error, out: &mut Out) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        out.say(text.trim_start_matches("error: ").trim_end());
+        2
+    } else {
+        out.bytes(text.as_bytes());
+        0
+    }
+}

@@ -1,0 +1,474 @@
+//! `ez session ...`: arguments in, lines or JSON out. What is done is in `ops`; which session is meant in `locate`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use sys::proc::{self, Exit, HandOver, Spec};
+use sys::{Failure, files, text};
+
+pub(super) use super::session_args::Args;
+use super::session_args::{
+    DeleteArgs, EnvWhich, ExecArgs, InRepo, InSession, InfoArgs, LabelWhich, ListArgs, NewArgs, NoteWhich, OfNote,
+    PruneArgs, Target, Which,
+};
+use super::{Out, land, repo};
+use crate::browser::builder;
+use crate::context::Context;
+use crate::locate;
+use crate::model::SessionName;
+use crate::model::name::{self, env_key_ok, quoted};
+use crate::model::tree::{self, Sort};
+use crate::ops::create::{self, Wanted};
+use crate::ops::{accept, delete, from_dirty, moves, prune};
+use crate::store::{Repo, Session};
+
+/// A session in JSON (ez-behaviour.md, 2).
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    id: String,
+    name: String,
+    parent_id: Option<String>,
+    path: Option<String>,
+    bare: bool,
+    labels: Vec<String>,
+    last_accessed: Option<String>,
+    env: BTreeMap<String, String>,
+    is_default: bool,
+}
+
+impl From<Session> for Row {
+    fn from(session: Session) -> Self {
+        Self {
+            id: session.id,
+            name: session.name,
+            parent_id: session.parent_id,
+            path: session.path,
+            bare: session.bare,
+            labels: session.labels,
+            last_accessed: session.last_accessed,
+            env: session.env,
+            is_default: session.is_default,
+        }
+    }
+}
+
+/// A repository with its sessions in JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct RepoRow {
+    id: String,
+    name: String,
+    path: String,
+    sessions: Vec<Row>,
+}
+
+pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    match args.command {
+        Which::New(args) => new(args, context, out),
+        Which::List(args) => list(&args, context, out),
+        Which::Enter(named) => {
+            let repo = locate::repo(context, named.repo.repo.as_deref())?;
+            let session = locate::session(context, &repo, &named.name)?;
+            let landing = accept::enter(context, &repo, &session, out)?;
+            land(landing, context, out)
+        }
+        Which::Exit(target) => exit(&target, context, out),
+        Which::Delete(args) => remove(&args, context, out),
+        Which::Rename { old, new, repo } => rename(&old, &new, &repo, context, out),
+        Which::Register { path, name, parent, repo } => {
+            register(path.as_deref(), name.as_deref(), parent.as_deref(), &repo, context, out)
+        }
+        Which::FromDirty { name, parent, repo } => dirty(&name, parent.as_deref(), &repo, context, out),
+        Which::Label { command } => labels(command, context, out),
+        Which::Env { command } => env(command, context, out),
+        Which::Note { command } => note(command, context, out),
+        Which::Path(target) => {
+            let (repo, session) = target.find(context)?;
+            let path = accept::folder(&repo, &session)
+                .ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
+            out.line(&text::clean(&path));
+            Ok(0)
+        }
+        Which::Info(args) => info(&args, context, out),
+        Which::Sync(target) => {
+            let (repo, session) = target.find(context)?;
+            let landing = moves::sync(context, &repo, &session, out);
+            out.line(&format!("Synced session: {}", text::clean(&session.name)));
+            land(landing, context, out)
+        }
+        Which::Exec(args) => exec(&args, context, out),
+        Which::Prune(args) => prune_them(&args, context, out),
+    }
+}
+
+impl Target {
+    fn find(&self, context: &Context) -> Result<(Repo, Session), Failure> {
+        locate::given_or_current(context, self.repo.repo.as_deref(), self.name.as_deref())
+    }
+}
+
+fn new(args: NewArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let repo = locate::repo(context, args.repo.repo.as_deref())?;
+    let name = match &args.name {
+        Some(name) if !args.interactive => SessionName::parse(name)?,
+        _ => builder::name(context, &repo, out)?,
+    };
+    if let Some(point) = &args.start_point {
+        check_start_point(context, &repo, point)?;
+    }
+    let wanted = Wanted { parent: args.parent, bare: args.bare, start_point: args.start_point, ..Wanted::new(name) };
+    let made = create::create(context, &repo, &wanted, out)?;
+    let mut landing = accept::after_create(context, &repo, &made.session, out)?;
+    let bare = if args.bare { " (bare)" } else { "" };
+    out.line(&format!("Created session: {}{bare}", text::clean(&made.session.name)));
+    landing.post.splice(0..0, made.post);
+    if landing.cd.is_none() || made.cd.is_some() {
+        landing.cd = made.cd.or(landing.cd);
+    }
+    land(landing, context, out)
+}
+
+fn check_start_point(context: &Context, repo: &Repo, point: &str) -> Result<(), Failure> {
+    if repo.is_git && crate::git::Git::new(context, &repo.path).commit(point).is_none() {
+        return Err(Failure::new(format!("{} names no commit in {}", quoted(point), quoted(&repo.name))));
+    }
+    Ok(())
+}
+
+fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    if args.all {
+        return all(args.json, context, out);
+    }
+    let repo = locate::repo(context, args.repo.repo.as_deref())?;
+    let sessions = context.store.sessions(&repo.id)?;
+    if args.json {
+        let rows: Vec<Row> = sessions.into_iter().map(Row::from).collect();
+        out.json(&rows)?;
+        return Ok(0);
+    }
+    for line in lines(&sessions, args.flat) {
+        out.line(&line);
+    }
+    Ok(0)
+}
+
+fn lines(sessions: &[Session], flat: bool) -> Vec<String> {
+    let line = |lines: &str, session: &Session| {
+        let star = if session.is_default { " *" } else { "" };
+        let bare = if flat && session.bare { " [bare]" } else { "" };
+        let path = session.path.as_ref().map(|path| format!(" ({})", text::clean(path))).unwrap_or_default();
+        format!("{lines}{}{star}{bare}{path}", text::clean(&session.name))
+    };
+    if flat {
+        sessions.iter().map(|session| line("", session)).collect()
+    } else {
+        tree::draw(sessions, Sort::File).iter().map(|placed| line(&placed.lines, placed.session)).collect()
+    }
+}
+
+/// All repositories with their sessions; a damaged file counts as none, and is told.
+pub(super) fn all(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let mut rows = Vec::new();
+    for repo in context.store.repos()? {
+        let sessions = context.store.sessions(&repo.id).unwrap_or_else(|failure| {
+            out.warn(&failure.to_string());
+            Vec::new()
+        });
+        if json {
+            let sessions = sessions.into_iter().map(Row::from).collect();
+            rows.push(RepoRow { id: repo.id, name: repo.name, path: repo.path, sessions });
+        } else {
+            out.line(&out.bold(&text::clean(&repo.name)));
+            for line in lines(&sessions, false) {
+                out.line(&format!("  {line}"));
+            }
+        }
+    }
+    if json {
+        out.json(&rows)?;
+    }
+    Ok(0)
+}
+
+fn exit(target: &Target, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let (repo, session) = target.find(context)?;
+    let landing = accept::exit(context, &repo, &session, out)?;
+    out.line("Exited session.");
+    land(landing, context, out)
+}
+
+fn remove(args: &DeleteArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let found = locate::given_or_current(context, args.repo.repo.as_deref(), args.name.as_deref())?;
+    let (repo, session) = found;
+    if args.name.is_none() && !args.force {
+        let sure =
+            context.globals.yes || out.confirm(&format!("Delete session {}?", quoted(&session.name))) == Some(true);
+        if !sure {
+            return Err(Failure::cancelled(format!("the session {} was not deleted", quoted(&session.name))));
+        }
+    }
+    let how = delete::How { force: args.force, branch: args.branch, no_hooks: args.no_hooks, agreed: false };
+    let landing = delete::delete(context, &repo, &session, how, out)?;
+    land(landing, context, out)
+}
+
+fn rename(old: &str, new: &str, repo: &InRepo, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let repo = locate::repo(context, repo.repo.as_deref())?;
+    let session = locate::session(context, &repo, old)?;
+    let name = SessionName::parse(new)?;
+    let landing = moves::rename(context, &repo, &session, &name, out)?;
+    out.line(&format!("Renamed session: {} -> {name}", text::clean(&session.name)));
+    land(landing, context, out)
+}
+
+fn register(
+    path: Option<&str>,
+    name: Option<&str>,
+    parent: Option<&str>,
+    repo: &InRepo,
+    context: &Context,
+    out: &mut Out,
+) -> Result<u8, Failure> {
+    let path = path.map_or_else(|| context.here(), |path| context.typed(path));
+    let repo = match &repo.repo {
+        Some(given) => locate::named_repo(context, given)?,
+        None => {
+            let real = path.canonicalize().map_err(|error| Failure::io("find", &path, &error))?;
+            locate::around(&context.store.repos()?, &real).ok_or_else(|| {
+                Failure::new(format!("{} belongs to no registered repository", real.display()))
+                    .hint("register it first: ez add")
+            })?
+        }
+    };
+    let session = moves::register(context, &repo, &path, name, parent)?;
+    let path = session.path.as_deref().unwrap_or_default();
+    out.line(&format!("Registered session: {} -> {}", text::clean(&session.name), text::clean(path)));
+    Ok(0)
+}
+
+fn dirty(name: &str, parent: Option<&str>, repo: &InRepo, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let name = SessionName::parse(name)?;
+    let (repo, from) = match locate::current_session(context, repo.repo.as_deref())? {
+        Some(found) => found,
+        // In the main checkout without a main session: it is the default one all the same.
+        None => {
+            let repo = locate::repo(context, repo.repo.as_deref())?;
+            let sessions = moves::main_session(context, &repo)?;
+            let main = sessions.into_iter().find(|session| session.is_default);
+            let main = main.ok_or_else(|| Failure::new("this folder belongs to no session"))?;
+            (repo, main)
+        }
+    };
+    let made = from_dirty::from_dirty(context, &repo, &from, name, parent, out)?;
+    let mut landing = accept::after_create(context, &repo, &made.session, out)?;
+    out.line(&format!("Created session from dirty: {}", text::clean(&made.session.name)));
+    landing.add(made.post, made.cd);
+    land(landing, context, out)
+}
+
+fn change(context: &Context, repo: &Repo, session: &Session, edit: impl Fn(&mut Session)) -> Result<Session, Failure> {
+    let changed = context.store.update_session(&repo.id, &session.id, |stored| {
+        edit(stored);
+        Ok(stored.clone())
+    })?;
+    changed.ok_or_else(|| Failure::new(format!("the session {} was deleted meanwhile", quoted(&session.name))))
+}
+
+type EditLabels = Box<dyn Fn(&mut Vec<String>)>;
+
+fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let (name, repo, edit): (_, _, EditLabels) = match command {
+        LabelWhich::Add { name, labels, repo } => {
+            let labels = labels.iter().map(|label| name::label(label)).collect::<Result<Vec<_>, _>>()?;
+            (name, repo, Box::new(move |own| own.extend(labels.clone())))
+        }
+        LabelWhich::Remove { name, labels, repo } => {
+            (name, repo, Box::new(move |own| own.retain(|label| !labels.contains(label))))
+        }
+        LabelWhich::List { name: Some(name), repo } => (name, repo, Box::new(|_| {})),
+        LabelWhich::List { name: None, repo } => {
+            let repo = locate::repo(context, repo.repo.as_deref())?;
+            let sessions = context.store.sessions(&repo.id)?;
+            let mut all: Vec<&String> = sessions.iter().flat_map(|session| &session.labels).collect();
+            all.sort();
+            all.dedup();
+            for label in all {
+                out.line(&text::clean(label));
+                for session in sessions.iter().filter(|session| session.labels.contains(label)) {
+                    out.line(&format!("  {}", text::clean(&session.name)));
+                }
+            }
+            return Ok(0);
+        }
+    };
+    let repo = locate::repo(context, repo.repo.as_deref())?;
+    let session = locate::session(context, &repo, &name)?;
+    let session = change(context, &repo, &session, |stored| {
+        edit(&mut stored.labels);
+        stored.labels.sort();
+        stored.labels.dedup();
+    })?;
+    out.line(&format!("Labels on session {} → {}", text::clean(&session.name), repo::shown(&session.labels)));
+    Ok(0)
+}
+
+fn env(command: EnvWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let find = |at: &InSession| locate::given_or_current(context, at.repo.repo.as_deref(), at.session.as_deref());
+    match command {
+        EnvWhich::Set { key, value, at } => {
+            if !env_key_ok(&key) {
+                return Err(Failure::usage(format!("{} is no name of a variable", quoted(&key)))
+                    .cause("letters, digits and underscores, and no digit first"));
+            }
+            let (repo, session) = find(&at)?;
+            let session = change(context, &repo, &session, |stored| {
+                stored.env.insert(key.clone(), value.clone());
+            })?;
+            out.line(&format!("Set {key} on session {}", text::clean(&session.name)));
+        }
+        EnvWhich::List { json, at } => {
+            let (_, session) = find(&at)?;
+            if json {
+                out.json(&session.env)?;
+            } else {
+                for (key, value) in &session.env {
+                    out.line(&format!("{}={}", text::clean(key), text::clean_lines(value)));
+                }
+            }
+        }
+        EnvWhich::Unset { key, at } => {
+            let (repo, session) = find(&at)?;
+            let session = change(context, &repo, &session, |stored| {
+                stored.env.remove(&key);
+            })?;
+            out.line(&format!("Unset {} on session {}", text::clean(&key), text::clean(&session.name)));
+        }
+    }
+    Ok(0)
+}
+
+fn note(command: NoteWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let find = |of: &OfNote| locate::given_or_current(context, of.repo.repo.as_deref(), of.name.as_deref());
+    match command {
+        NoteWhich::Open(of) => {
+            let (repo, session) = find(&of)?;
+            open_note(context, &repo, &session, out)?;
+            Ok(0)
+        }
+        NoteWhich::Cd(of) => {
+            let (repo, session) = find(&of)?;
+            let dir = context.store.notes_dir(&repo.id, &session.id);
+            files::make_dir(&dir)?;
+            land(crate::landing::Landing { cd: Some(crate::context::utf8(&dir)?), ..Default::default() }, context, out)
+        }
+        NoteWhich::Path(of) => {
+            let (repo, session) = find(&of)?;
+            out.line(&text::clean(&context.store.notes_dir(&repo.id, &session.id).display().to_string()));
+            Ok(0)
+        }
+    }
+}
+
+/// Opens a session's note in the person's editor, in the notes' folder.
+///
+/// # Errors
+/// When the folder cannot be made or the editor cannot be started.
+pub(crate) fn open_note(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -> Result<(), Failure> {
+    let dir = context.store.notes_dir(&repo.id, &session.id);
+    files::make_dir(&dir)?;
+    let command = match context.config.note_open_command.as_str() {
+        "$EDITOR" => super::config::editor(context),
+        other => other.to_owned(),
+    };
+    super::config::edit(context, &command, Path::new("README.md"), Some(&dir), out)
+}
+
+fn info(args: &InfoArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let (repo, session) = args.target.find(context)?;
+    if args.json {
+        out.json(&Row::from(session))?;
+        return Ok(0);
+    }
+    out.line(&out.bold(&text::clean(&session.name)));
+    out.line(&format!("repository  {}", text::clean(&repo.name)));
+    out.line(&format!("id          {}", text::clean(&session.id)));
+    out.line(&format!("folder      {}", text::clean(session.path.as_deref().unwrap_or("none"))));
+    out.line(&format!("labels      {}", repo::shown(&session.labels)));
+    out.line(&format!("used        {}", text::clean(session.last_accessed.as_deref().unwrap_or("never"))));
+    for (key, value) in &session.env {
+        out.line(&format!("env         {}={}", text::clean(key), text::clean(value)));
+    }
+    Ok(0)
+}
+
+fn exec(args: &ExecArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let targets = if args.all {
+        let repo = locate::repo(context, args.repo.repo.as_deref())?;
+        context.store.sessions(&repo.id)?.into_iter().map(|session| (repo.clone(), session)).collect()
+    } else {
+        vec![locate::given_or_current(context, args.repo.repo.as_deref(), args.name.as_deref())?]
+    };
+    let mut code = 0;
+    for (repo, session) in targets {
+        let Some(dir) = accept::folder(&repo, &session).filter(|dir| Path::new(dir).is_dir()) else {
+            if !args.all {
+                return Err(Failure::new(format!("the session {} has no folder", quoted(&session.name))));
+            }
+            continue;
+        };
+        if args.all {
+            out.note(&format!("== {}", session.name));
+        }
+        out.flush();
+        let mut env = context.child_env();
+        for (key, value) in session.env.iter().filter(|(key, _)| env_key_ok(key)) {
+            env.set(key, value);
+        }
+        let Some((program, rest)) = args.command.split_first() else { return Ok(2) };
+        let spec = Spec { program: program.clone(), args: rest.to_vec(), dir: Some(dir.into()), env };
+        let ended = match proc::hand_over(&spec, &proc::never())? {
+            HandOver::Ended(Exit::Code(code)) => u8::try_from(code).unwrap_or(1),
+            HandOver::Ended(Exit::Signal(signal)) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
+            HandOver::Terminated => 130,
+        };
+        if ended != 0 {
+            code = ended;
+        }
+    }
+    Ok(code)
+}
+
+fn prune_them(args: &PruneArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let repo = locate::repo(context, args.repo.repo.as_deref())?;
+    let older = args.older.as_deref().map(prune::days).transpose()?;
+    let none = !args.merged && !args.gone && older.is_none();
+    let why = prune::Why { merged: args.merged || none, gone: args.gone || none, older };
+    let found = prune::find(context, &repo, why)?;
+    if found.is_empty() {
+        out.line("Nothing to prune.");
+        return Ok(0);
+    }
+    let mut landing = crate::landing::Landing::default();
+    let mut failed = 0;
+    for (session, reason) in found {
+        if args.dry_run {
+            out.line(&format!("{} ({reason})", text::clean(&session.name)));
+            continue;
+        }
+        // Children that are not done with keep their parent.
+        let sessions = context.store.sessions(&repo.id)?;
+        if !tree::below(&sessions, &session.id).is_empty() {
+            out.note(&format!("{} is kept: it has children", session.name));
+            continue;
+        }
+        match delete::delete(context, &repo, &session, delete::How::default(), out) {
+            Ok(done) => landing.add(done.post, done.cd),
+            Err(failure) => {
+                out.failure(&failure);
+                failed = 1;
+            }
+        }
+    }
+    land(landing, context, out)?;
+    Ok(failed)
+}

@@ -1,0 +1,199 @@
+//! The only door to git: each call with a clean environment, English messages, NUL-separated output, full ref names and
+//! `--` before paths. It never decides anything; a failure carries git's own words. Operations call it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use sys::proc::{self, Cancel, Finished, HandOver, Limits, Spec};
+use sys::{Env, Failure, text};
+
+use crate::context::Context;
+
+/// Bytes kept of one answer.
+const MAX: usize = 64 << 20;
+
+/// git in one folder.
+#[derive(Clone, Debug)]
+pub struct Git {
+    env: Env,
+    dir: PathBuf,
+}
+
+/// One block of `git worktree list`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Worktree {
+    /// Its folder.
+    pub path: String,
+    /// The branch, without `refs/heads/`; `None` when detached.
+    pub branch: Option<String>,
+    /// The commit.
+    pub head: Option<String>,
+    /// It has no files.
+    pub bare: bool,
+    /// Somebody locked it; the reason may be empty.
+    pub locked: Option<String>,
+    /// Its folder is gone.
+    pub prunable: bool,
+}
+
+impl Git {
+    /// git in `dir`.
+    pub fn new(context: &Context, dir: impl Into<PathBuf>) -> Self {
+        let mut env = context.child_env();
+        env.set("LC_ALL", "C").set("GIT_OPTIONAL_LOCKS", "0").remove("LANGUAGE");
+        Self { env, dir: dir.into() }
+    }
+
+    fn spec(&self, args: &[&str]) -> Spec {
+        let args = args.iter().map(OsString::from).collect();
+        Spec { program: "git".into(), args, dir: Some(self.dir.clone()), env: self.env.clone() }
+    }
+
+    /// Runs git and gives whatever came.
+    ///
+    /// # Errors
+    /// When git cannot be started.
+    pub fn run(&self, args: &[&str]) -> Result<Finished, Failure> {
+        let limits = Limits { deadline: None, output: MAX, merged: false };
+        proc::run(&self.spec(args), &limits, &Cancel::never())
+    }
+
+    /// stdout of a git call that must succeed.
+    ///
+    /// # Errors
+    /// When git fails; its stderr is the cause.
+    pub fn text(&self, args: &[&str]) -> Result<String, Failure> {
+        let done = self.run(args)?;
+        if done.exit.ok() {
+            return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
+        }
+        Err(failed(args, &done))
+    }
+
+    /// The one line of a git call; `None` when it fails or says nothing.
+    pub fn line(&self, args: &[&str]) -> Option<String> {
+        let text = self.text(args).ok()?;
+        let line = text.lines().next().unwrap_or_default().trim_end();
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    /// A git call with the person's terminal, for passwords and progress.
+    ///
+    /// # Errors
+    /// When git cannot be started or fails.
+    pub fn on_terminal(&self, args: &[&str]) -> Result<(), Failure> {
+        let mut spec = self.spec(args);
+        // The person's own language: these messages are for them.
+        spec.env.remove("LC_ALL");
+        match proc::hand_over(&spec, &proc::never())? {
+            HandOver::Ended(exit) if exit.ok() => Ok(()),
+            HandOver::Ended(exit) => Err(Failure::new(format!("git {} failed", args[0])).cause(exit)),
+            HandOver::Terminated => Err(Failure::cancelled("stopped")),
+        }
+    }
+
+    /// The commit `rev` names.
+    pub fn commit(&self, rev: &str) -> Option<String> {
+        self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{rev}^{{commit}}")])
+    }
+
+    /// All worktrees, the main one first.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn worktrees(&self) -> Result<Vec<Worktree>, Failure> {
+        let text = match self.text(&["worktree", "list", "--porcelain", "-z"]) {
+            Ok(text) => text,
+            // git before 2.36 has no -z.
+            Err(_) => self.text(&["worktree", "list", "--porcelain"])?.replace('\n', "\0"),
+        };
+        Ok(parse_worktrees(&text))
+    }
+
+    /// What is not committed: `git status` entries, submodules included, ignored files left out.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn changes(&self) -> Result<Vec<String>, Failure> {
+        let args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none"];
+        Ok(self.text(&args)?.split('\0').filter(|entry| !entry.is_empty()).map(str::to_owned).collect())
+    }
+
+    /// The local branches with their commits.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn branches(&self) -> Result<Vec<(String, String)>, Failure> {
+        let text = self.text(&["for-each-ref", "--format=%(refname)%00%(objectname)", "refs/heads/"])?;
+        let pair = |line: &str| {
+            let (name, commit) = line.split_once('\0')?;
+            Some((name.strip_prefix("refs/heads/")?.to_owned(), commit.to_owned()))
+        };
+        Ok(text.lines().filter_map(pair).collect())
+    }
+
+    /// How many commits of `branch` no other branch, remote or local, has.
+    pub fn commits_of_its_own(&self, branch: &str) -> Option<u64> {
+        let full = format!("refs/heads/{branch}");
+        let count = self.line(&[
+            "rev-list",
+            "--count",
+            &full,
+            "--not",
+            &format!("--exclude={full}"),
+            "--branches",
+            "--remotes",
+            "--",
+        ])?;
+        count.parse().ok()
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+fn failed(args: &[&str], done: &Finished) -> Failure {
+    let words = text::clean_bytes(&done.stderr);
+    let words = words.trim().strip_prefix("fatal: ").unwrap_or(words.trim()).to_owned();
+    let what = args.iter().take_while(|arg| !arg.starts_with('-')).take(2).copied().collect::<Vec<_>>().join(" ");
+    let failure = Failure::new(format!("git {what} failed"));
+    if words.is_empty() { failure.cause(done.exit) } else { failure.cause(words) }
+}
+
+fn parse_worktrees(text: &str) -> Vec<Worktree> {
+    let mut found: Vec<Worktree> = Vec::new();
+    for field in text.split('\0') {
+        let (name, value) = field.split_once(' ').unwrap_or((field, ""));
+        if name == "worktree" {
+            found.push(Worktree { path: value.to_owned(), ..Worktree::default() });
+            continue;
+        }
+        let Some(last) = found.last_mut() else { continue };
+        match name {
+            "HEAD" => last.head = Some(value.to_owned()),
+            "branch" => last.branch = Some(value.strip_prefix("refs/heads/").unwrap_or(value).to_owned()),
+            "bare" => last.bare = true,
+            "locked" => last.locked = Some(value.to_owned()),
+            "prunable" => last.prunable = true,
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worktrees_with_odd_paths() {
+        let text =
+            "worktree /a b\nc\0HEAD 1\0branch refs/heads/x/y\0\0worktree /d\0HEAD 2\0detached\0locked why not\0\0";
+        let found = parse_worktrees(text);
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].path.as_str(), found[0].branch.as_deref()), ("/a b\nc", Some("x/y")));
+        assert_eq!((found[1].branch.as_deref(), found[1].locked.as_deref()), (None, Some("why not")));
+    }
+}

@@ -1,0 +1,243 @@
+//! Deleting sessions: what would be lost is told first, on_session_delete runs before anything is removed and stops the
+//! deletion when it fails, and what exists nowhere else goes to the trash (ez.md, "Sessions"). Branches are kept unless
+//! asked for. `session delete`, `prune` and the pickers call it.
+
+use std::path::{Path, PathBuf};
+
+use sys::Failure;
+use wire::hook::Hook;
+
+use super::{record, trash};
+use crate::cli::Out;
+use crate::context::Context;
+use crate::git::Git;
+use crate::hooks::{Call, fire, plugins};
+use crate::landing::Landing;
+use crate::model::gitdir::GitDir;
+use crate::model::name::quoted;
+use crate::model::tree;
+use crate::store::{Repo, Session};
+
+/// How it is to be done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct How {
+    /// Children and uncommitted work go as well.
+    pub force: bool,
+    /// No plugin is asked.
+    pub no_hooks: bool,
+    /// The branch goes too, when nothing is lost with it.
+    pub branch: bool,
+    /// The person has already said yes to the list.
+    pub agreed: bool,
+}
+
+/// What is known of one session that goes.
+struct Going {
+    session: Session,
+    branch: Option<String>,
+    changes: Vec<String>,
+    gone: bool,
+}
+
+/// Deletes `session` and what is below it.
+///
+/// # Errors
+/// When something speaks against it and nobody says yes; when a plugin stops it.
+pub fn delete(context: &Context, repo: &Repo, session: &Session, how: How, out: &mut Out) -> Result<Landing, Failure> {
+    if session.is_default {
+        return Err(Failure::new(format!("{} is the repository itself and cannot be deleted", quoted(&session.name)))
+            .hint("`ez remove` takes a repository off the list"));
+    }
+    let all = context.store.sessions(&repo.id)?;
+    let below: Vec<Session> = tree::below(&all, &session.id).into_iter().cloned().collect();
+    let mut going = Vec::new();
+    for session in below.iter().chain([session]) {
+        going.push(look(context, repo, session)?);
+    }
+    ask(&going, below.len(), how, out)?;
+    let mut landing = Landing::default();
+    for one in &going {
+        remove(context, repo, one, how, &mut landing, out)?;
+        out.line(&format!("Deleted session: {}", sys::text::clean(&one.session.name)));
+    }
+    leave_dead_folder(context, repo, &going, &mut landing);
+    Ok(landing)
+}
+
+/// What would be lost with one session; a lock on its worktree is a refusal.
+fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Failure> {
+    let mut going = Going { session: session.clone(), branch: None, changes: Vec::new(), gone: true };
+    let Some(path) = session.path.as_deref().map(Path::new) else { return Ok(going) };
+    if !path.is_dir() || !repo.is_git {
+        return Ok(going);
+    }
+    going.gone = false;
+    let (Some(tree), Some(main)) = (GitDir::at(path), GitDir::at(Path::new(&repo.path))) else { return Ok(going) };
+    if tree.common != main.common || tree.dir == tree.common {
+        // Another repository's folder, or the main checkout: not ours to look after, and never ours to remove.
+        return Ok(going);
+    }
+    if let Some(reason) = tree.locked() {
+        let why = if reason.is_empty() { "no reason is given".to_owned() } else { sys::text::clean(&reason) };
+        return Err(Failure::new(format!("the worktree of {} is locked", quoted(&session.name)))
+            .cause(why)
+            .hint(format!("git worktree unlock {}", path.display())));
+    }
+    going.branch = tree.branch();
+    going.changes = Git::new(context, path).changes()?;
+    Ok(going)
+}
+
+/// Children and uncommitted work need `--force` or a yes to the list of what goes.
+fn ask(going: &[Going], children: usize, how: How, out: &mut Out) -> Result<(), Failure> {
+    let dirty = going.iter().filter(|one| !one.changes.is_empty()).count();
+    if children == 0 && dirty == 0 {
+        return Ok(());
+    }
+    out.note("This goes:");
+    for one in going {
+        let path = one.session.path.as_deref().map(|path| format!("  {path}")).unwrap_or_default();
+        out.note(&format!("  {}{path}", one.session.name));
+        for entry in one.changes.iter().take(20) {
+            out.note(&format!("      {entry}"));
+        }
+        if one.changes.len() > 20 {
+            out.note(&format!("      ... and {} more", one.changes.len() - 20));
+        }
+    }
+    if how.force || how.agreed {
+        return Ok(());
+    }
+    let why = match (children, dirty) {
+        (0, _) => "it has uncommitted changes".to_owned(),
+        (_, 0) => format!("it has children: {}", names(going)),
+        _ => format!("it has children and uncommitted changes: {}", names(going)),
+    };
+    match out.confirm("Delete all of it?") {
+        Some(true) => Ok(()),
+        answer => {
+            let name = going.last().map(|one| one.session.name.clone()).unwrap_or_default();
+            let message = format!("the session {} was not deleted", quoted(&name));
+            let failure = if answer.is_some() { Failure::cancelled(message) } else { Failure::new(message) };
+            Err(failure.cause(why).hint("--force deletes it with all of that"))
+        }
+    }
+}
+
+fn names(going: &[Going]) -> String {
+    let children = going.len().saturating_sub(1);
+    going.iter().take(children).map(|one| one.session.name.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn remove(
+    context: &Context,
+    repo: &Repo,
+    one: &Going,
+    how: How,
+    landing: &mut Landing,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let session = &one.session;
+    let hooked = repo.is_git && !session.bare && !how.no_hooks;
+    let (asked, _) = plugins::in_order(context, Hook::OnSessionDelete);
+    let asked = if hooked { asked } else { Vec::new() };
+    let open = if asked.is_empty() && session.path.is_none() {
+        None
+    } else {
+        let names = asked.iter().map(|plugin| plugin.name.clone()).collect();
+        Some(record::open(context, repo, "delete", session, names)?)
+    };
+    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), !one.changes.is_empty()) {
+        Ok(kept) => kept,
+        Err(failure) => {
+            close(open, out);
+            return Err(failure);
+        }
+    };
+    if hooked {
+        let mut call = Call::session(Hook::OnSessionDelete, repo, session);
+        call.unstored = true;
+        let effects = fire(context, &mut call, out);
+        if let Some(failure) = effects.failure {
+            trash::forget(context, repo, &session.id);
+            close(open, out);
+            return Err(failure
+                .hint(format!("the session {} is still there", quoted(&session.name)))
+                .hint("--no-hooks deletes it without asking plugins"));
+        }
+        landing.add(effects.post, effects.cd);
+    }
+    trash::keep_notes(context, repo, session)?;
+    context.store.update_sessions(&repo.id, |sessions| {
+        sessions.retain(|found| found.id != session.id);
+        Ok(())
+    })?;
+    close(open, out);
+    tell(context, repo, one, kept, out);
+    branch_too(context, repo, one, how, out);
+    Ok(())
+}
+
+fn close(open: Option<record::Open>, out: &mut Out) {
+    if let Some(Err(failure)) = open.map(record::Open::close) {
+        out.warn(&failure.to_string());
+    }
+}
+
+/// What stays behind, in lines, never a question.
+fn tell(context: &Context, repo: &Repo, one: &Going, kept: trash::Kept, out: &mut Out) {
+    if kept.files > 0 {
+        out.note(&format!("{} files that only this folder had went to the trash (ez trash list)", kept.files));
+    }
+    let Some(branch) = &one.branch else { return };
+    match Git::new(context, &repo.path).commits_of_its_own(branch) {
+        Some(count) if count > 0 => out.note(&format!("branch {branch} kept, {count} commits not merged")),
+        _ => {}
+    }
+    if let Some(path) = &one.session.path
+        && Path::new(path).exists()
+        && kept.owned
+    {
+        out.note(&format!("the folder {path} is still there: no plugin removed it"));
+    }
+}
+
+fn branch_too(context: &Context, repo: &Repo, one: &Going, how: How, out: &mut Out) {
+    let Some(branch) = &one.branch else { return };
+    let merged_only = context.config.delete_branch.as_deref() == Some("merged");
+    if !how.branch && !merged_only {
+        return;
+    }
+    let git = Git::new(context, &repo.path);
+    let own = git.commits_of_its_own(branch);
+    if own != Some(0) && !(how.branch && how.force) {
+        if how.branch {
+            out.note(&format!(
+                "branch {branch} kept: it has commits that are not merged (--branch --force deletes it)"
+            ));
+        }
+        return;
+    }
+    let full = format!("refs/heads/{branch}");
+    let Some(tip) = git.commit(&full) else { return };
+    match git.text(&["update-ref", "-d", &full, &tip]) {
+        Ok(_) => out.note(&format!("branch {branch} deleted (it was at {tip}, which the trash keeps)")),
+        Err(failure) => out.warn(&format!("branch {branch} kept: {failure}")),
+    }
+}
+
+/// Nobody is left standing in a folder that is gone (report B11).
+fn leave_dead_folder(context: &Context, repo: &Repo, going: &[Going], landing: &mut Landing) {
+    let Some(cwd) = &context.cwd else { return };
+    if cwd.exists() || landing.cd.is_some() {
+        return;
+    }
+    for one in going.iter().filter(|one| !one.gone) {
+        let Some(path) = &one.session.path else { continue };
+        if let Ok(inside) = cwd.strip_prefix(path) {
+            let same: PathBuf = Path::new(&repo.path).join(inside);
+            let to = if same.is_dir() { same } else { PathBuf::from(&repo.path) };
+            landing.cd = to.to_str().map(str::to_owned);
+        }
+    }
+}

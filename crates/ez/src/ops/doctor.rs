@@ -1,0 +1,234 @@
+//! What is wrong with the state, and mending it: damaged files, folders that are gone, parents that do not exist, records
+//! of killed processes, plugins that cannot be asked, keys that two things want. Looking changes nothing; with `fix` each
+//! problem that has a safe remedy is mended and said. `ez doctor` calls it.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use sys::{Failure, files};
+use wire::hook::Hook;
+
+use super::{create, record};
+use crate::cli::Out;
+use crate::context::Context;
+use crate::git::Git;
+use crate::hooks::{Call, fire, plugins};
+use crate::store::{Blocks, Repo, RepoState, Session};
+
+/// `ez doctor --json` (json.md).
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Report {
+    /// No problem at all.
+    pub ok: bool,
+    /// By subject.
+    pub sections: Vec<Section>,
+}
+
+/// One subject.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Section {
+    /// Its name.
+    pub title: String,
+    /// What was looked at.
+    pub report: Vec<String>,
+    /// What is wrong.
+    pub problems: Vec<String>,
+}
+
+impl Section {
+    fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), report: Vec::new(), problems: Vec::new() }
+    }
+}
+
+/// Looks at everything; with `fix`, mends what can be mended.
+pub fn examine(context: &Context, fix: bool, out: &mut Out) -> Report {
+    let mut sections = vec![configuration(context), plugins_section(context)];
+    let mut state = Section::new("repositories");
+    if let Some(text) = set_aside_damaged(&context.store.index_file(), |text| Blocks::<Repo>::read(text).map(drop), fix)
+    {
+        state.problems.push(text);
+    }
+    for repo in context.store.repos().unwrap_or_default() {
+        repository(context, &repo, fix, &mut state, out);
+    }
+    sections.push(state);
+    Report { ok: sections.iter().all(|section| section.problems.is_empty()), sections }
+}
+
+fn configuration(context: &Context) -> Section {
+    let mut section = Section::new("configuration");
+    section.report.push(format!("configuration in {}", context.store.root.display()));
+    section.report.push(format!("data in {}", context.store.data.display()));
+    if let Err(failure) = context.store.config() {
+        section.problems.push(failure.to_string());
+    }
+    for root in context.config.roots(&context.paths) {
+        if !root.is_dir() {
+            section.problems.push(format!("the root {} is no folder", root.display()));
+        }
+    }
+    for program in ["git", "fzf"] {
+        match sys::proc::which(program.as_ref(), &context.env) {
+            Some(path) => section.report.push(format!("{program} is {}", path.display())),
+            None if program == "git" => section.problems.push("git is not in PATH".to_owned()),
+            None => section.report.push("fzf is not in PATH: the browser needs it".to_owned()),
+        }
+    }
+    section
+}
+
+fn plugins_section(context: &Context) -> Section {
+    let mut section = Section::new("plugins");
+    for plugin in plugins::enabled(context) {
+        match plugin {
+            Ok(plugin) => {
+                section.report.push(format!("{} {}", plugin.name, plugin.manifest.version));
+                if let Err(failure) = crate::hooks::startable(&plugin) {
+                    section.problems.push(format!("{}: {failure}", plugin.name));
+                }
+                for hook in plugin.manifest.unknown_hooks() {
+                    section.problems.push(format!("{} asks for {hook}, which this ez does not have", plugin.name));
+                }
+            }
+            Err(broken) => section.problems.push(format!("{}: {}", broken.name, broken.why)),
+        }
+    }
+    section.problems.extend(crate::browser::keys::conflicts(context));
+    section
+}
+
+/// A damaged file is told; with `fix` it is renamed, so that nothing is lost and work goes on.
+fn set_aside_damaged(path: &Path, read: impl Fn(&str) -> Result<(), Failure>, fix: bool) -> Option<String> {
+    let why = match files::read_bounded(path, 64 << 20) {
+        Ok(None) => return None,
+        Ok(Some(bytes)) => match std::str::from_utf8(&bytes) {
+            Ok(text) if text.trim().is_empty() => "it is empty".to_owned(),
+            Ok(text) => read(text).err()?.to_string(),
+            Err(error) => error.to_string(),
+        },
+        Err(failure) => return Some(failure.to_string()),
+    };
+    if !fix {
+        return Some(format!("{} is damaged: {why}", path.display()));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stamp: String = crate::store::stamp().chars().filter(char::is_ascii_alphanumeric).collect();
+    let aside = path.with_file_name(format!("{name}.damaged-{stamp}"));
+    match files::move_to(path, &aside) {
+        Ok(()) => Some(format!("{} was damaged and is set aside as {}", path.display(), aside.display())),
+        Err(failure) => Some(failure.to_string()),
+    }
+}
+
+fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, out: &mut Out) {
+    section.report.push(format!("{} {}", repo.id, repo.path));
+    if !Path::new(&repo.path).is_dir() {
+        section.problems.push(format!(
+            "{}: the folder {} is gone (moved? `ez add NEW-FOLDER` keeps its sessions; `ez remove {}` forgets it)",
+            repo.id, repo.path, repo.id
+        ));
+        return;
+    }
+    let sessions_file = context.store.sessions_file(&repo.id);
+    section.problems.extend(set_aside_damaged(&sessions_file, |text| Blocks::<Session>::read(text).map(drop), fix));
+    section.problems.extend(set_aside_damaged(
+        &context.store.repo_file(&repo.id),
+        |text| RepoState::read(text).map(drop),
+        fix,
+    ));
+    for (path, left) in record::left(context, &repo.id) {
+        section.problems.push(interrupted(context, repo, &path, &left, fix, out));
+    }
+    let sessions = context.store.sessions(&repo.id).unwrap_or_default();
+    for session in &sessions {
+        if let Some(path) = session.path.as_deref()
+            && !Path::new(path).exists()
+        {
+            section.problems.push(format!(
+                "{}: the folder of {} is gone: {path} (`ez session prune --gone` removes such sessions)",
+                repo.id, session.name
+            ));
+        }
+        let orphan = session.parent_id.as_ref().is_some_and(|id| !sessions.iter().any(|other| other.id == *id));
+        if orphan {
+            section.problems.push(format!("{}: the parent of {} does not exist", repo.id, session.name));
+        }
+    }
+    if fix && sessions.iter().any(|session| session.parent_id.is_some()) {
+        mend_parents(context, repo, section);
+    }
+}
+
+fn mend_parents(context: &Context, repo: &Repo, section: &mut Section) {
+    let mended = context.store.update_sessions(&repo.id, |sessions| {
+        let ids: Vec<String> = sessions.iter().map(|session| session.id.clone()).collect();
+        for session in sessions {
+            if session.parent_id.as_ref().is_some_and(|id| !ids.contains(id)) {
+                session.parent_id = None;
+            }
+        }
+        Ok(())
+    });
+    if let Err(failure) = mended {
+        section.problems.push(failure.to_string());
+    }
+}
+
+/// What a killed process left: a half create is undone, a half delete finished, a rename only closed.
+fn interrupted(context: &Context, repo: &Repo, file: &Path, left: &record::Record, fix: bool, out: &mut Out) -> String {
+    let what =
+        format!("{}: the {} of {} (process {}, {}) was interrupted", repo.id, left.kind, left.name, left.pid, left.at);
+    if !fix {
+        return format!("{what}; `ez doctor --fix` cleans up");
+    }
+    let done = match left.kind.as_str() {
+        "create" => undo_create(context, repo, left, out),
+        "delete" => finish_delete(context, repo, left, out),
+        _ => Git::new(context, &repo.path).run(&["worktree", "repair"]).map(drop),
+    };
+    if let Err(failure) = done {
+        return format!("{what} and could not be cleaned up: {failure}");
+    }
+    for file in [file.to_path_buf(), file.with_extension("lock")] {
+        if let Err(failure) = files::remove_file(&file) {
+            return format!("{what}; {failure}");
+        }
+    }
+    format!("{what} and is cleaned up now")
+}
+
+fn stored(context: &Context, repo: &Repo, left: &record::Record) -> Result<Option<Session>, Failure> {
+    let now = context.store.sessions(&repo.id)?.into_iter().find(|session| session.id == left.session);
+    Ok(match now {
+        Some(session) => Some(session),
+        None => Blocks::<Session>::read(&left.before)?.items.into_iter().next(),
+    })
+}
+
+fn undo_create(context: &Context, repo: &Repo, left: &record::Record, out: &mut Out) -> Result<(), Failure> {
+    let Some(session) = stored(context, repo, left)? else { return Ok(()) };
+    let ran: Vec<_> = left.plugins.iter().filter_map(|name| plugins::load(context, name).ok()).collect();
+    let before = left.branches.clone().map(|all| all.into_iter().collect());
+    let marker = Failure::new("interrupted");
+    let failure = create::undo(context, repo, &session, &ran, before.as_ref(), marker, out);
+    match failure.hints().iter().find(|hint| !hint.starts_with("nothing of the session")) {
+        None => Ok(()),
+        Some(hint) => Err(Failure::new(hint.clone())),
+    }
+}
+
+fn finish_delete(context: &Context, repo: &Repo, left: &record::Record, out: &mut Out) -> Result<(), Failure> {
+    let still = context.store.sessions(&repo.id)?.into_iter().find(|session| session.id == left.session);
+    let Some(session) = still else { return Ok(()) };
+    let mut call = Call::session(Hook::OnSessionDelete, repo, &session);
+    call.unstored = true;
+    if let Some(failure) = fire(context, &mut call, out).failure {
+        return Err(failure);
+    }
+    context.store.update_sessions(&repo.id, |sessions| {
+        sessions.retain(|found| found.id != session.id);
+        Ok(())
+    })
+}

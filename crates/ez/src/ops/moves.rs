@@ -1,0 +1,311 @@
+//! Renaming, registering and syncing sessions, and the automatic main session. A rename moves what belongs to the
+//! session (branch, worktree) and puts it back when a part fails. Commands and pickers call it.
+
+use std::path::{Path, PathBuf};
+
+use sys::Failure;
+use toml::Value;
+use wire::hook::{Hook, RenameContext};
+
+use super::create::check_free;
+use super::record;
+use crate::cli::Out;
+use crate::context::{Context, utf8};
+use crate::git::{Git, Worktree};
+use crate::hooks::{Call, fire};
+use crate::landing::Landing;
+use crate::model::SessionName;
+use crate::model::gitdir::GitDir;
+use crate::model::name::quoted;
+use crate::store::{self, Repo, Session};
+
+/// Renames `session`.
+///
+/// # Errors
+/// When the name is taken, or git cannot move what belongs to it: then nothing has changed.
+pub fn rename(
+    context: &Context,
+    repo: &Repo,
+    session: &Session,
+    name: &SessionName,
+    out: &mut Out,
+) -> Result<Landing, Failure> {
+    check_free(repo, &context.store.sessions(&repo.id)?, name.as_str(), Some(&session.id))?;
+    if session.name == name.as_str() {
+        return Ok(Landing::default());
+    }
+    let open = record::open(context, repo, "rename", session, Vec::new())?;
+    let moved = if session.is_default { Ok(None) } else { move_worktree(context, repo, session, name) };
+    let new_path = match moved {
+        Ok(path) => path,
+        Err(failure) => {
+            open.close()?;
+            return Err(failure);
+        }
+    };
+    let renamed = context.store.update_sessions(&repo.id, |sessions| {
+        check_free(repo, sessions, name.as_str(), Some(&session.id))?;
+        let stored = sessions
+            .iter_mut()
+            .find(|found| found.id == session.id)
+            .ok_or_else(|| Failure::new(format!("the session {} was deleted meanwhile", quoted(&session.name))))?;
+        name.as_str().clone_into(&mut stored.name);
+        if let Some(path) = &new_path {
+            stored.path = Some(path.clone());
+            for (key, value) in [("worktree_path", path.as_str()), ("branch", name.as_str())] {
+                if let Some(own) = stored.plugin_state.get_mut(key) {
+                    *own = Value::String(value.to_owned());
+                }
+            }
+        }
+        Ok(stored.clone())
+    })?;
+    open.close()?;
+    let mut call = Call::session(Hook::OnSessionRename, repo, &renamed);
+    call.rename = Some(RenameContext {
+        old_name: session.name.clone(),
+        new_name: renamed.name.clone(),
+        old_path: session.path.clone(),
+        new_path: renamed.path.clone(),
+    });
+    let effects = fire(context, &mut call, out);
+    let mut landing = Landing { post: effects.post, cd: effects.cd, ..Landing::default() };
+    if landing.cd.is_none() {
+        landing.cd = follow(context, session, &renamed);
+    }
+    Ok(landing)
+}
+
+/// Whoever stands in the moved folder goes with it.
+fn follow(context: &Context, old: &Session, new: &Session) -> Option<String> {
+    let (old, new) = (old.path.as_deref()?, new.path.as_deref()?);
+    let inside = context.cwd.as_deref()?.strip_prefix(old).ok()?;
+    (old != new).then(|| Path::new(new).join(inside).to_str().map(str::to_owned))?
+}
+
+/// Moves branch and worktree when they bear the session's name. The new folder.
+fn move_worktree(
+    context: &Context,
+    repo: &Repo,
+    session: &Session,
+    name: &SessionName,
+) -> Result<Option<String>, Failure> {
+    let Some(path) = session.path.as_deref().filter(|path| repo.is_git && Path::new(path).is_dir()) else {
+        return Ok(None);
+    };
+    let (Some(tree), Some(main)) = (GitDir::at(Path::new(path)), GitDir::at(Path::new(&repo.path))) else {
+        return Ok(None);
+    };
+    if tree.common != main.common || tree.dir == tree.common {
+        return Ok(None);
+    }
+    let git = Git::new(context, &repo.path);
+    let branch = tree.branch().filter(|branch| *branch == session.name || *branch == git_name(&session.name));
+    let new_branch = git_name(name.as_str());
+    if let Some(branch) = &branch {
+        git.text(&["branch", "-m", "--", branch, &new_branch])?;
+    }
+    let back = |failure: Failure| {
+        if let Some(branch) = &branch
+            && let Err(why) = git.text(&["branch", "-m", "--", &new_branch, branch])
+        {
+            return failure.hint(format!("the branch is called {new_branch} now: {why}"));
+        }
+        failure
+    };
+    let Some(target) = new_folder(path, session, &new_branch) else { return Ok(None) };
+    if target.exists() && !Path::new(path).starts_with(&target) {
+        return Err(back(Failure::new(format!("{} exists already", target.display()))));
+    }
+    let text = utf8(&target).map_err(&back)?;
+    move_folder(&git, path, &target, &text).map_err(&back)?;
+    Ok(Some(text))
+}
+
+/// Moves a worktree; below or above itself by way of a name beside it, since `a` cannot move into `a/b` at once.
+fn move_folder(git: &Git, from: &str, target: &Path, text: &str) -> Result<(), Failure> {
+    let nested = target.starts_with(from) || Path::new(from).starts_with(target);
+    if nested {
+        let outer = if target.starts_with(from) { Path::new(from) } else { target };
+        let aside = outer.with_file_name(format!(".ez-moving-{}", std::process::id()));
+        let aside = utf8(&aside)?;
+        git.text(&["worktree", "move", "--", from, &aside])?;
+        for folder in Path::new(from).ancestors().skip(1).take_while(|folder| folder.starts_with(target)) {
+            // Only an empty one goes; the next step says so when it does not.
+            let _ = sys::files::remove_empty_dir(folder);
+        }
+        let moved = make_parent(target).and_then(|()| git.text(&["worktree", "move", "--", &aside, text]));
+        return match moved {
+            Ok(_) => Ok(()),
+            Err(failure) => {
+                let back =
+                    make_parent(Path::new(from)).and_then(|()| git.text(&["worktree", "move", "--", &aside, from]));
+                Err(match back {
+                    Ok(_) => failure,
+                    Err(why) => failure.hint(format!("the worktree is in {aside} now: {why}")),
+                })
+            }
+        };
+    }
+    make_parent(target)?;
+    git.text(&["worktree", "move", "--", from, text]).map(drop)
+}
+
+fn make_parent(path: &Path) -> Result<(), Failure> {
+    path.parent().map_or(Ok(()), sys::files::make_dir)
+}
+
+/// The name as a branch: blanks and what git refuses become dashes.
+pub fn git_name(name: &str) -> String {
+    let mut out: String = name
+        .chars()
+        .map(|c| {
+            if c.is_whitespace() || c.is_control() || matches!(c, '~' | '^' | ':' | '?' | '*' | '[' | '\\') {
+                '-'
+            } else {
+                c
+            }
+        })
+        .collect();
+    for (bad, good) in [("..", "-"), ("@{", "-")] {
+        while out.contains(bad) {
+            out = out.replace(bad, good);
+        }
+    }
+    let out = out.trim_end_matches('.').to_owned();
+    if out == "@" { "-".to_owned() } else { out }
+}
+
+/// Beside the old folder, under the new name; `None` when the folder does not bear the old one.
+fn new_folder(path: &str, session: &Session, new: &str) -> Option<PathBuf> {
+    let old = Path::new(path);
+    [session.name.clone(), git_name(&session.name)].iter().find_map(|name| {
+        if !old.ends_with(name) {
+            return None;
+        }
+        let parts = Path::new(name).components().count();
+        old.ancestors().nth(parts).map(|base| base.join(new))
+    })
+}
+
+/// Makes a worktree that is there already a session; no hook fires.
+///
+/// # Errors
+/// When it is no worktree of the repository, or a session has it or the name already.
+pub fn register(
+    context: &Context,
+    repo: &Repo,
+    path: &Path,
+    name: Option<&str>,
+    parent: Option<&str>,
+) -> Result<Session, Failure> {
+    let real = path.canonicalize().map_err(|error| Failure::io("find", path, &error))?;
+    let git = GitDir::around(&real).ok_or_else(|| Failure::new(format!("{} is in no git worktree", real.display())))?;
+    let main = GitDir::at(Path::new(&repo.path));
+    if main.as_ref().is_none_or(|main| main.common != git.common) {
+        return Err(Failure::new(format!("{} is no worktree of {}", git.top.display(), quoted(&repo.name))));
+    }
+    let top = utf8(&git.top)?;
+    let name = match (name, git.branch()) {
+        (Some(name), _) => SessionName::parse(name)?,
+        (None, Some(branch)) => SessionName::parse(&branch)?,
+        (None, None) => {
+            let short = Git::new(context, &git.top).line(&["rev-parse", "--short", "HEAD"]).unwrap_or_default();
+            return Err(Failure::new(format!("{top} has no branch checked out (detached at {short})"))
+                .hint("give the session a name: --name NAME"));
+        }
+    };
+    let mut plugin_state = toml::Table::new();
+    plugin_state.insert("worktree_path".to_owned(), Value::String(top.clone()));
+    if let Some(branch) = git.branch() {
+        plugin_state.insert("branch".to_owned(), Value::String(branch));
+    }
+    context.store.update_sessions(&repo.id, |sessions| {
+        let same = |other: &Session| {
+            other.path.as_deref().is_some_and(|other| Path::new(other).canonicalize().is_ok_and(|p| p == git.top))
+        };
+        if let Some(other) = sessions.iter().find(|other| same(other)) {
+            return Err(Failure::new(format!("{top} is the session {} already", quoted(&other.name))));
+        }
+        check_free(repo, sessions, name.as_str(), None)?;
+        let parent_id = match parent {
+            Some(given) => Some(
+                sessions
+                    .iter()
+                    .find(|session| session.name == given || session.id == given)
+                    .ok_or_else(|| Failure::new(format!("there is no session {} to be the parent", quoted(given))))?
+                    .id
+                    .clone(),
+            ),
+            None => sessions.iter().find(|session| session.is_default).map(|session| session.id.clone()),
+        };
+        let session = Session {
+            id: uuid::Uuid::new_v4().to_string(),
+            name: name.as_str().to_owned(),
+            parent_id,
+            path: Some(top.clone()),
+            created_at: store::stamp(),
+            plugin_state: plugin_state.clone(),
+            ..Session::default()
+        };
+        sessions.push(session.clone());
+        Ok(session)
+    })
+}
+
+/// Worktrees that belong to no session: all but the main one, vanished ones and those of sessions.
+///
+/// # Errors
+/// When git fails.
+pub fn unmanaged(context: &Context, repo: &Repo, sessions: &[Session]) -> Result<Vec<Worktree>, Failure> {
+    if !repo.is_git {
+        return Ok(Vec::new());
+    }
+    // Without linked worktrees git keeps no such folder, and need not be asked.
+    let git = GitDir::at(Path::new(&repo.path));
+    if git.as_ref().is_some_and(|git| !git.common.join("worktrees").is_dir()) {
+        return Ok(Vec::new());
+    }
+    let known: Vec<PathBuf> = sessions
+        .iter()
+        .filter_map(|session| session.path.as_deref())
+        .map(|path| Path::new(path).canonicalize().unwrap_or_else(|_| PathBuf::from(path)))
+        .collect();
+    let trees = Git::new(context, &repo.path).worktrees()?;
+    let ours = |tree: &Worktree| {
+        let path = Path::new(&tree.path);
+        path.is_dir() && !tree.bare && path.canonicalize().is_ok_and(|path| !known.contains(&path))
+    };
+    Ok(trees.into_iter().skip(1).filter(ours).collect())
+}
+
+/// The default session of a repository, made when there is no session at all.
+///
+/// # Errors
+/// When the state cannot be read or written.
+pub fn main_session(context: &Context, repo: &Repo) -> Result<Vec<Session>, Failure> {
+    let sessions = context.store.sessions(&repo.id)?;
+    if !sessions.is_empty() {
+        return Ok(sessions);
+    }
+    context.store.update_sessions(&repo.id, |sessions| {
+        if sessions.is_empty() {
+            sessions.push(Session {
+                id: uuid::Uuid::new_v4().to_string(),
+                name: "main".to_owned(),
+                path: Some(repo.path.clone()),
+                created_at: store::stamp(),
+                is_default: true,
+                ..Session::default()
+            });
+        }
+        Ok(sessions.clone())
+    })
+}
+
+/// Fires on_session_sync.
+pub fn sync(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -> Landing {
+    let mut call = Call::session(Hook::OnSessionSync, repo, session);
+    let effects = fire(context, &mut call, out);
+    Landing { post: effects.post, cd: effects.cd, ..Landing::default() }
+}
