@@ -618,3 +618,34 @@ fn a_command_of_another_plugin_shows_its_tab_at_once() {
     pty.wait_text("ready mute");
     quit(&pty);
 }
+
+#[test]
+fn e6_ctrl_c_is_the_childs_own_and_a_new_size_is_seen_on_return() {
+    let script =
+        r#"exec-interactive:["sh","-c","trap 'echo caught; exit 9' INT; echo IN-CHILD; while :; do sleep 1; done"]"#;
+    let (_home, misfit, pty) = open_with(script);
+    pty.send("x");
+    pty.wait_text("IN-CHILD");
+    pty.resize(30, 100);
+    pty.send("\x03");
+    let result = misfit.wait_message("exec_result", |_| true, "the result");
+    assert_eq!(result["code"], 9);
+    pty.wait_for(|screen| screen.alternate() && screen.has("size 98x27"), "the new size");
+    quit(&pty);
+}
+
+/// ctrl+c while a child has the terminal is the child's, however fast it ends (E6).
+#[test]
+fn e6_ctrl_c_of_a_child_that_ends_at_once_never_ends_the_interface() {
+    let (_home, misfit, pty) = open_with(r#"exec-interactive:["sh","-c","echo IN-CHILD; exec sleep 100"]"#);
+    for n in 1..=40 {
+        let before = pty.raw().len();
+        pty.send("x");
+        // What the child before this one wrote is still on the screen, so this looks at what is new.
+        pty.wait_raw("IN-CHILD", before);
+        pty.send("\x03");
+        misfit.wait_message("exec_result", |_| misfit.messages("exec_result").len() == n, "the result");
+        pty.wait_for(|screen| screen.alternate() && screen.has(&format!("results {n}")), "the interface");
+    }
+    quit(&pty);
+}
