@@ -29,7 +29,7 @@ pub const FAILED: &str = "failed";
 pub const ACTIONS: &[Action] = &[
     command(action("app.help", APP, &["?"], "this help", "help"), "help"),
     action("app.palette", APP, &[":"], "every command, by name", "commands"),
-    action("app.next", APP, &["tab"], "next tab", ""),
+    action("app.next", APP, &["tab"], "next tab", "next"),
     action("app.previous", APP, &["shift+tab"], "previous tab", ""),
     action("app.go", APP, &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "tab 1 to 9", ""),
     command(action("app.reload", APP, &[], "reload; restart a failed plugin", ""), "reload"),

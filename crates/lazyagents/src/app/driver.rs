@@ -186,6 +186,9 @@ impl Driver {
     fn signal(&mut self, signal: Signal) -> Event {
         match signal {
             Signal::Resize => {
+                // A window that shrank and grew back has lost what was in it, whatever its size says.
+                let _ = self.terminal.redraw();
+                self.pace.want(clock::now());
                 let (columns, rows) = self.terminal.size();
                 Event::Resized(columns, rows)
             }
@@ -193,7 +196,9 @@ impl Driver {
             Signal::Continued => {
                 // After a SIGSTOP that nobody could see coming the shell has changed the modes.
                 let _ = self.terminal.reassert();
-                Event::Tick
+                self.pace.want(clock::now());
+                let (columns, rows) = self.terminal.size();
+                Event::Resized(columns, rows)
             }
             Signal::Terminate => Event::Terminate,
         }

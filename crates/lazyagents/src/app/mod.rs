@@ -10,6 +10,8 @@ pub mod state;
 pub mod update;
 pub mod views;
 
+use std::io::IsTerminal;
+
 use sys::Failure;
 use sys::log::{Level, Log};
 use tui::action::Keymap;
@@ -83,6 +85,8 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
         theme,
         keymap,
         tabs,
+        order: tui.tabs.clone(),
+        hidden: tui.hidden.clone(),
         active: start.unwrap_or(0),
         layer: None,
         toasts: Default::default(),
@@ -120,6 +124,13 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
 /// # Errors
 /// When there is no terminal.
 pub fn run(context: &Context) -> Result<u8, Failure> {
+    let needed = || {
+        Failure::new("the interface needs a terminal")
+            .hint("`lazyagents help` lists the commands that work without one")
+    };
+    if !std::io::stdout().is_terminal() {
+        return Err(needed().cause("stdout is none"));
+    }
     let log_path = context.paths.state.join("lazyagents.log");
     let log = Log::open(&log_path, LOG_SIZE, LOGS_KEPT);
     tui::term::install_panic_hook("lazyagents", Some(log_path), move |text| log.line(Level::Error, text));
@@ -127,11 +138,7 @@ pub fn run(context: &Context) -> Result<u8, Failure> {
     let signals = Signals::catch()?;
     let options = Options::detect(&context.env, context.config.tui.mouse);
     let depth = Depth::detect(&context.env);
-    let terminal = Terminal::enter(options, depth).map_err(|error| {
-        Failure::new("lazyagents needs a terminal")
-            .cause(sys::failure::plain(&error))
-            .hint("`lazyagents help` lists the commands that work without one")
-    })?;
+    let terminal = Terminal::enter(options, depth).map_err(|error| needed().cause(sys::failure::plain(&error)))?;
     let mut app = new(context, terminal.size(), sys::clock::now());
     app.theme = app.theme.with_depth(depth);
     Driver::start(context, app, terminal, signals)?.run()?;

@@ -158,6 +158,10 @@ pub struct App {
     pub keymap: Keymap,
     /// The tabs, in order; never empty.
     pub tabs: Vec<Tab>,
+    /// `tui.tabs`: the wanted order.
+    pub order: Vec<String>,
+    /// `tui.hidden`, as it is now.
+    pub hidden: Vec<String>,
     /// The index of the active one.
     pub active: usize,
     /// What lies over the tab.

@@ -131,7 +131,8 @@ pub fn split(app: &App) -> Split {
             Split { list: area, line: None, detail: none }
         };
     }
-    let left = (area.width * 11 / 20).min(area.width.saturating_sub(30));
+    // In this order, so that no terminal is wide enough to overflow.
+    let left = (area.width / 20 * 11 + area.width % 20 * 11 / 20).min(area.width.saturating_sub(30));
     Split {
         list: Rect { width: left, ..area },
         line: Some(area.x + left),
@@ -269,19 +270,22 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
         };
         return (hints, vec![pair("esc", "back")], "");
     }
-    let kept = of(&["app.help", "app.quit"]);
+    // On a plugin's tab only the seed's keys are ours (clause K6).
+    let seed = |ids: &[&str]| ids.iter().filter_map(|id| hint_of(app, id, true)).collect::<Hints>();
+    let plugin = matches!(app.kind(), TabKind::Plugin(_));
+    let kept = if plugin { seed(&["app.help", "app.quit"]) } else { of(&["app.help", "app.quit"]) };
     match app.kind() {
         TabKind::Plugin(plugin) => match app.plugins.get(plugin) {
             Some(state) if state.capturing() => {
                 let word = format!("keys go to {}", state.title());
                 (vec![pair("", &word)], vec![pair("ctrl+c ctrl+c", "quit")], "")
             }
-            Some(state) if state.living() => {
-                let mut hints = of(&["app.palette"]);
-                hints.push(pair("tab", "next"));
+            Some(state) if state.living() => (seed(&["app.palette", "app.next"]), kept, ""),
+            _ => {
+                let mut hints = of(&["failed.restart", "failed.log"]);
+                hints.extend(seed(&["app.palette"]));
                 (hints, kept, "")
             }
-            _ => (of(&["failed.restart", "failed.log", "app.palette"]), kept, ""),
         },
         _ if app.list_tab().is_some_and(|tab| tab.filtering) => {
             (vec![pair("enter", "keep"), pair("↑↓", "choose")], vec![pair("esc", "clear")], "")
@@ -301,7 +305,12 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
 }
 
 fn hint(app: &App, id: &str) -> Option<(String, String)> {
-    let key = app.keymap.keys_of(id).into_iter().next()?;
+    hint_of(app, id, false)
+}
+
+/// Key and word of an action; of the seed's global keys only, when `seed`.
+fn hint_of(app: &App, id: &str, seed: bool) -> Option<(String, String)> {
+    let key = app.keymap.keys_of(id).into_iter().find(|key| !seed || actions::global(key))?;
     let action = ACTIONS.iter().find(|action| action.id == id)?;
     Some((key, action.hint.to_owned()))
 }

@@ -22,17 +22,27 @@ pub fn columns() -> Vec<Column> {
     ]
 }
 
-/// The agents that the filter lets through, installed first, else in the fixed order.
+/// The agents, installed first, else in the fixed order; with a filter those that match, the best first.
 pub fn rows(app: &App) -> Vec<&Detected> {
     let filter = app.agents_tab.filter.text();
+    if filter.is_empty() {
+        let mut rows: Vec<_> = app.agents.iter().collect();
+        rows.sort_by_key(|agent| !agent.installed);
+        return rows;
+    }
     let mut matcher = Matcher::new();
-    let mut rows: Vec<_> = app
+    let mut found: Vec<_> = app
         .agents
         .iter()
-        .filter(|agent| filter.is_empty() || matcher.score(filter, &format!("{} {}", agent.name, agent.id)).is_some())
+        .filter_map(|agent| {
+            let score = matcher.score(filter, agent.name).max(matcher.score(filter, agent.id))?;
+            let begins = agent.name.to_lowercase().starts_with(&filter.to_lowercase());
+            Some((!begins, std::cmp::Reverse(score), agent))
+        })
         .collect();
-    rows.sort_by_key(|agent| !agent.installed);
-    rows
+    // The best match is where the cursor stands while a filter is typed.
+    found.sort_by_key(|(begins, score, _)| (*begins, *score));
+    found.into_iter().map(|(.., agent)| agent).collect()
 }
 
 /// The agent under the cursor.

@@ -8,6 +8,7 @@ mod cli;
 mod conformance;
 mod leaving;
 mod misfits;
+mod open;
 mod ours;
 mod screens;
 mod terminal;

@@ -206,5 +206,10 @@ fn command(spec: &Spec) -> Result<Command, Failure> {
 
 /// The words for a spawn that the system refused.
 fn refused(spec: &Spec, error: &std::io::Error) -> Failure {
-    Failure::new(format!("could not start {}", spec.program.to_string_lossy())).cause(failure::plain(error))
+    let failure = Failure::new(format!("could not start {}", spec.program.to_string_lossy()));
+    // The system says the same of a missing file and of a script whose interpreter is missing.
+    if error.kind() == std::io::ErrorKind::NotFound && Path::new(&spec.program).is_file() {
+        return failure.cause("the program that its first line names is not there");
+    }
+    failure.cause(failure::plain(error))
 }

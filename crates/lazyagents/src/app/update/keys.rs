@@ -202,7 +202,14 @@ fn plugins(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
     match id {
         "plugins.open" => match app.tab(&state.id) {
             Some(tab) => go(app, tab),
-            None => Vec::new(),
+            None => {
+                app.toasts.push(
+                    tui::widgets::toast::Kind::Info,
+                    format!("{} is hidden; space shows it", state.id),
+                    now,
+                );
+                Vec::new()
+            }
         },
         "plugins.restart" if state.phase == Phase::Hidden => {
             app.toasts.push(tui::widgets::toast::Kind::Info, format!("{} is hidden; space shows it", state.id), now);
@@ -284,6 +291,8 @@ pub(super) fn picked(app: &mut App, palette: &Palette, now: Instant) -> Vec<Effe
 /// The person said yes.
 pub(super) fn confirmed(app: &mut App, effect: Effect) -> Vec<Effect> {
     match effect {
+        // It may have been hidden while the question was open.
+        Effect::Start { plugin, .. } if app.plugins.get(plugin).is_some_and(|p| p.phase == Phase::Hidden) => Vec::new(),
         Effect::Start { plugin, .. } => start(app, plugin),
         other => vec![other],
     }

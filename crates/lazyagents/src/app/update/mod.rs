@@ -40,6 +40,11 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
             Vec::new()
         }
         Event::Agents { detection, found, complete } => agents(app, detection, found, complete),
+        // What the person has opened meanwhile stays.
+        Event::Text { title, .. } if app.layer.is_some() => {
+            app.toasts.push(Kind::Info, format!("{title} was read; ask for it again"), now);
+            Vec::new()
+        }
         Event::Text { title, lines } => {
             let scroll = tui::widgets::scroll_text::ScrollState { offset: usize::MAX };
             app.layer = Some(Layer::Text { title, lines, scroll });
@@ -143,6 +148,9 @@ fn notice(app: &mut App, notice: Notice, now: Instant) -> Vec<Effect> {
 /// `tui.hidden` was written: the tab goes or comes, its process with it.
 fn hidden(app: &mut App, plugin: usize, hidden: bool, now: Instant) -> Vec<Effect> {
     let Some(state) = app.plugins.get_mut(plugin) else { return Vec::new() };
+    if (state.phase == Phase::Hidden) == hidden {
+        return Vec::new();
+    }
     let id = state.id.clone();
     let was_active = app.tabs.get(app.active).map(|tab| tab.id.clone());
     let mut effects = Vec::new();
@@ -152,16 +160,15 @@ fn hidden(app: &mut App, plugin: usize, hidden: bool, now: Instant) -> Vec<Effec
         state.pid = None;
         // Notices of the run that is being stopped no longer count.
         state.run += 1;
-        app.tabs.retain(|tab| tab.id != id);
+        app.hidden.push(id.clone());
         effects.push(Effect::Stop(plugin));
         app.toasts.push(Kind::Ok, format!("{id} is hidden; space shows it again"), now);
     } else {
         effects = start(app, plugin);
-        let at = app.tabs.iter().position(|tab| !matches!(tab.kind, TabKind::Plugin(other) if other < plugin));
-        let at = at.unwrap_or(app.tabs.len());
-        app.tabs.insert(at, super::state::Tab { id: id.clone(), kind: TabKind::Plugin(plugin) });
+        app.hidden.retain(|other| *other != id);
         app.toasts.push(Kind::Ok, format!("{id} has its tab again"), now);
     }
+    app.tabs = super::state::tabs(&app.plugins, &app.order, &app.hidden);
     app.active = was_active.and_then(|id| app.tab(&id)).unwrap_or(0);
     commands::refresh(app);
     effects
