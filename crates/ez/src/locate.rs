@@ -8,8 +8,8 @@ use sys::{Failure, text};
 
 use crate::context::Context;
 use crate::model::gitdir::GitDir;
-use crate::model::md5;
 use crate::model::name::quoted;
+use crate::model::zellij;
 use crate::store::{Repo, Session};
 
 fn canonical(path: &str) -> PathBuf {
@@ -186,7 +186,8 @@ fn by_zellij(context: &Context, repos: &[Repo]) -> Option<(Repo, Session)> {
     let base = |repo: &Repo| Path::new(&repo.path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     repos.iter().find_map(|repo| {
         let sessions = context.store.sessions(&repo.id).ok()?;
-        let session = sessions.into_iter().find(|session| md5::is_zellij_name(current, &base(repo), &session.name))?;
+        let session =
+            sessions.into_iter().find(|session| zellij::is_zellij_name(current, &base(repo), &session.name))?;
         Some((repo.clone(), session))
     })
 }

@@ -5,7 +5,6 @@
 
 pub mod git_worktree;
 mod manifests;
-mod md5;
 mod mux;
 mod request;
 pub mod tmux;

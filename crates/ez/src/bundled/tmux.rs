@@ -31,7 +31,7 @@ pub fn session_name(repo: &Path, session: &str) -> String {
 
 /// The name when another session has [`session_name`] already: the same for the same id, at any time.
 pub fn other_name(name: &str, id: &str) -> String {
-    format!("{name}-{}", &super::md5::hex(id.as_bytes())[..6])
+    format!("{name}-{}", &crate::model::zellij::md5_hex(id.as_bytes())[..6])
 }
 
 /// One running tmux session.

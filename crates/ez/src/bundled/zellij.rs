@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use sys::{Env, Failure};
 
-use super::md5;
 use super::mux::{self, Listed, base_name};
 use super::request::{Answer, Request, Session};
 use super::tool::{Tool, args, say, words};
+use crate::model::zellij::md5_hex;
 use crate::shell::is_key;
 
 /// The variable that names the zellij session to what runs for a session, and the key in plugin_state.
@@ -36,7 +36,7 @@ fn cut(encoded: &str, room: usize) -> String {
     if encoded.len() <= room {
         return encoded.to_owned();
     }
-    let hash = &md5::hex(encoded.as_bytes())[..4];
+    let hash = &md5_hex(encoded.as_bytes())[..4];
     // A name that no room is left for is still told apart by its hash.
     format!("{}_{hash}", encoded.get(..room.saturating_sub(5)).unwrap_or_default())
 }
@@ -45,7 +45,7 @@ fn cut(encoded: &str, room: usize) -> String {
 pub fn is_name_of(name: &str, encoded: &str) -> bool {
     let cut = || {
         name.rsplit_once('_')
-            .is_some_and(|(start, hash)| encoded.starts_with(start) && hash == &md5::hex(encoded.as_bytes())[..4])
+            .is_some_and(|(start, hash)| encoded.starts_with(start) && hash == &md5_hex(encoded.as_bytes())[..4])
     };
     name == encoded || cut()
 }
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(encoded, "my_repo__feat_x___");
         assert_eq!(cut(&encoded, 18), encoded);
         let short = cut(&encoded, 12);
-        assert_eq!(short, format!("my_repo_{}", &md5::hex(encoded.as_bytes())[..4]));
+        assert_eq!(short, format!("my_repo_{}", &md5_hex(encoded.as_bytes())[..4]));
         assert!(is_name_of(&short, &encoded) && is_name_of(&encoded, &encoded));
         assert!(!is_name_of("my_repo_0000", &encoded) && !is_name_of("other", &encoded));
         assert_eq!(cut(&encoded, 0).len(), 5);

@@ -2,8 +2,8 @@
 //! never changes anything. Every room of `ez` calls it.
 
 pub mod gitdir;
-pub mod md5;
 pub mod name;
 pub mod tree;
+pub mod zellij;
 
 pub use name::SessionName;

@@ -69,11 +69,15 @@ fn begin(git: &Git, request: &Request, session: &Session, branch: &str, dir: &Pa
     let repo = &request.repo.path;
     let parent = parent_worktree(repo, session)?;
     let start_point = session.start_point.as_deref();
-    let mut refs = git.refs(dir, branch)?;
+    let locked_refs = || {
+        let _lock = git::worktrees_lock(repo)?;
+        git.refs(dir, branch)
+    };
+    let mut refs = locked_refs()?;
     let from_main = refs.local.is_none() && !refs.remote && start_point.is_none() && parent.is_none();
     // A remote is one that the request names or that has left refs here; without one nothing is fetched.
     if from_main && (request.repo.remote_url.is_some() || refs.main.is_some()) && fetch(git, request, repo) {
-        refs = git.refs(dir, branch)?;
+        refs = locked_refs()?;
     }
     refuse_elsewhere(git, repo, branch, &refs, dir)?;
     Ok(plan::start(&refs, branch, start_point, parent))
@@ -124,6 +128,7 @@ fn refuse_elsewhere(git: &Git, repo: &Path, branch: &str, refs: &Refs, here: &Pa
 
 /// `git worktree add`; once more after forgetting worktrees that are gone, when nothing is at `path`.
 fn add(git: &Git, repo: &Path, branch: &str, path: &Path, start: &Start) -> Result<(), Failure> {
+    let _lock = git::worktrees_lock(repo)?;
     let mut dir = repo;
     let mut args = args!("worktree", "add", "--quiet").to_vec();
     match start {

@@ -73,6 +73,15 @@ pub(super) fn common_dir(repo: &Path) -> Result<PathBuf, Failure> {
     canonical(&shared(&git_dir)?)
 }
 
+/// Held while git lists or makes worktrees: it dies of another worktree's half-written folder.
+///
+/// # Errors
+/// When another process holds it for [`files::LOCK_WAIT`], or it cannot be written.
+pub(super) fn worktrees_lock(repo: &Path) -> Result<files::Lock, Failure> {
+    let lock = common_dir(repo)?.join("ez-worktrees.lock");
+    files::Lock::acquire(&lock, files::LOCK_WAIT, "the worktrees of this repository")
+}
+
 /// The folder that `git_dir` shares with the other worktrees; itself when it is the main one.
 fn shared(git_dir: &Path) -> Result<PathBuf, Failure> {
     match line_of(&git_dir.join("commondir"))? {

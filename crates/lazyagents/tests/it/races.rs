@@ -1,4 +1,4 @@
-//! Found and not yet fixed: each fails, or fails now and then, because of the product.
+//! What went wrong only now and then, or only in unusual windows and orders of keys; each was a fault once.
 
 use lazyagents::app::event::{Effect, Event};
 use testkit::{Exit, Home};
