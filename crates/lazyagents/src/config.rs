@@ -53,7 +53,7 @@ impl Config {
     pub fn load(path: &Path) -> Self {
         let name = path.display();
         let problem = |why: String| Self {
-            warnings: vec![text::clean(&format!("{name} is not used: {why}"))],
+            warnings: vec![text::clean(&format!("config.yaml is not used: {why} ({name})"))],
             ..Self::default()
         };
         match files::read_bounded(path, MAX_CONFIG) {

@@ -268,6 +268,7 @@ impl Terminal {
     /// When the terminal does not obey afterwards.
     pub fn suspend_process(&mut self) -> io::Result<()> {
         self.suspend();
+        stop_wrappers();
         // SIGSTOP sent to this very thread takes effect before the call returns; sent to the process it might
         // hit another thread first, and this one would take the terminal back before stopping.
         let stopped = signal_hook::low_level::raise(signal_hook::consts::SIGSTOP);
@@ -325,6 +326,20 @@ impl Drop for Terminal {
 impl std::fmt::Debug for Terminal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Terminal").field("options", &self.options).field("depth", &self.depth).finish_non_exhaustive()
+    }
+}
+
+/// Stops the parents that wait for us in our own group (a script, `cargo run`): a shell gives its prompt only when the
+/// whole job has stopped, as ctrl+z does it. `fg` continues the group.
+fn stop_wrappers() {
+    use rustix::process::{Signal, getpgid, getpgrp, getppid, kill_process};
+    let group = getpgrp();
+    let mut next = getppid();
+    for _ in 0..16 {
+        let Some(parent) = next.filter(|parent| getpgid(Some(*parent)).is_ok_and(|of| of == group)) else { return };
+        // One that is gone needs no stopping.
+        let _ = kill_process(parent, Signal::STOP);
+        next = parent_of(parent);
     }
 }
 

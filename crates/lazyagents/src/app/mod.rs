@@ -48,12 +48,18 @@ pub fn theme(config: &Config) -> (Theme, Option<String>) {
         Some(id) => match Theme::builtin(id) {
             Some(theme) => (theme.clone(), None),
             None => {
-                let known = Theme::builtin_ids().join(", ");
+                let known = Theme::builtin_ids().join(", ") + ", auto";
                 let id = sys::text::clean(id);
                 (default, Some(format!("config.yaml: there is no theme {id}, there are: {known}")))
             }
         },
     }
+}
+
+/// What is wrong with the theme and the keys that `config` asks for.
+pub fn problems(config: &Config) -> Vec<String> {
+    let (_, keys) = Keymap::new(actions::ACTIONS, &config.tui.keys);
+    theme(config).1.into_iter().chain(keys).collect()
 }
 
 /// The state before anything has happened.

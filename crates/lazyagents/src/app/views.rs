@@ -100,7 +100,11 @@ pub fn tab_at(app: &App, x: u16) -> Option<BarHit> {
 fn tab(app: &App, buf: &mut Buffer, body: Rect) {
     match app.kind() {
         TabKind::Plugin(plugin) => tabs::plugin::draw(app, plugin, buf, body),
-        _ if app.too_small() => too_small::draw(buf, body, super::state::SMALLEST, &app.theme),
+        _ if app.too_small() => {
+            // Both sizes are the body's, so that they can be compared.
+            let needed = super::state::body(super::state::SMALLEST);
+            too_small::draw(buf, body, (needed.width, needed.height), &app.theme);
+        }
         TabKind::Agents => tabs::agents::draw(app, buf, body),
         TabKind::Plugins => tabs::plugins::draw(app, buf, body),
     }

@@ -61,8 +61,11 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     }
     let (found, plugins) = found;
     let mut sections = vec![agents_section(context, &found), plugins];
-    if !context.config.warnings.is_empty() {
-        sections.insert(0, Section { title: "config", report: Vec::new(), problems: context.config.warnings.clone() });
+    let mut config = Section { title: "config", ..Section::default() };
+    config.problems = context.config.warnings.clone();
+    config.problems.extend(crate::app::problems(&context.config));
+    if !config.problems.is_empty() {
+        sections.insert(0, config);
     }
     let ok = sections.iter().all(|section| section.problems.is_empty());
     let report = Report { ok, agents: agents::json::rows(&found), sections };

@@ -25,7 +25,7 @@ use crate::{app, demo, reserved};
 ///
 /// Without a command it opens the full-screen interface. `lazyagents <plugin> ...` runs a plugin's own command.
 #[derive(Debug, Parser)]
-#[command(name = "lazyagents", version, disable_help_subcommand = true, propagate_version = false)]
+#[command(name = "lazyagents", version, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
 struct Cli {
     /// Open on an invented home in a temporary folder; nothing of yours is read or written
     #[arg(long)]
@@ -61,9 +61,10 @@ enum Command {
 /// Runs the command line and gives the exit code: 0 done, 1 failed, 2 not understood, 130 cancelled.
 pub fn main(args: Vec<OsString>, env: Env) -> u8 {
     let mut out = Out::new(&env);
-    match run(args, env, &mut out) {
-        Ok(code) => code,
-        Err(failure) => {
+    let ran = run(args, env, &mut out);
+    match (ran, out.finish()) {
+        (Ok(code), None) => code,
+        (Err(failure), _) | (Ok(_), Some(failure)) => {
             out.failure(&failure);
             failure.exit_code()
         }

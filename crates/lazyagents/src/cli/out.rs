@@ -9,6 +9,8 @@ use sys::{Env, Failure};
 pub struct Out {
     stdout: std::io::BufWriter<std::io::Stdout>,
     closed: bool,
+    /// Why the answer could not be written, unless its reader just went away.
+    failed: Option<std::io::Error>,
     colour: bool,
 }
 
@@ -17,12 +19,15 @@ impl Out {
     pub fn new(env: &Env) -> Self {
         let stdout = std::io::stdout();
         let colour = stdout.is_terminal() && env.get("NO_COLOR").is_none() && env.text("TERM") != Some("dumb");
-        Self { stdout: std::io::BufWriter::new(stdout), closed: false, colour }
+        Self { stdout: std::io::BufWriter::new(stdout), closed: false, failed: None, colour }
     }
 
     /// One line of data. After the reader has gone, nothing more is written and nobody is told.
     pub fn line(&mut self, text: &str) {
-        self.closed = self.closed || writeln!(self.stdout, "{text}").is_err();
+        if !self.closed {
+            let written = writeln!(self.stdout, "{text}");
+            self.note(written);
+        }
     }
 
     /// A heading: bold on a terminal.
@@ -36,7 +41,10 @@ impl Out {
 
     /// Bytes as they are, for completions and schemas.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.closed = self.closed || self.stdout.write_all(bytes).is_err();
+        if !self.closed {
+            let written = self.stdout.write_all(bytes);
+            self.note(written);
+        }
     }
 
     /// A value as indented JSON.
@@ -67,7 +75,24 @@ impl Out {
 
     /// Writes what is buffered.
     pub fn flush(&mut self) {
-        self.closed = self.closed || self.stdout.flush().is_err();
+        if !self.closed {
+            let written = self.stdout.flush();
+            self.note(written);
+        }
+    }
+
+    fn note(&mut self, written: std::io::Result<()>) {
+        if let Err(error) = written {
+            self.closed = true;
+            self.failed = Some(error).filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+        }
+    }
+
+    /// Writes what is left, and says why the answer could not be written whole (a full disk).
+    pub fn finish(&mut self) -> Option<Failure> {
+        self.flush();
+        let error = self.failed.take()?;
+        Some(Failure::new("could not write the answer").cause(sys::failure::plain(&error)))
     }
 }
 
