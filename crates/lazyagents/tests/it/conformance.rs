@@ -320,8 +320,8 @@ fn x1_x2_x3_the_mouse_is_relative_to_the_body_and_the_bar_is_the_hosts() {
     pty.send(mouse(2, left + 9, top + 4, true));
     pty.send(mouse(65, left + BODY.0 - 1, top + BODY.1 - 1, true));
     pty.send(mouse(16, left + 1, top + 1, true));
-    // None of these is the plugin's: margin, header, footer, motion.
-    pty.send(mouse(0, 0, top, true) + &mouse(0, 40, 1, true) + &mouse(0, 40, 23, true) + &mouse(35, 10, 10, true));
+    // None of these is the plugin's: margin, header (right of all tabs, whatever their titles are by now), footer, motion.
+    pty.send(mouse(0, 0, top, true) + &mouse(0, 62, 1, true) + &mouse(0, 62, 23, true) + &mouse(35, 10, 10, true));
     pty.send("k");
     one.wait_message("key", |_| true, "the key after them");
     let got: Vec<Value> = one.messages("mouse").iter().map(|message| message["mouse"].clone()).collect();
