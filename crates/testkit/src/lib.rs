@@ -20,7 +20,7 @@ mod screen;
 pub use group::{Exit, alive, session_members};
 pub use home::Home;
 pub use misfit::{Misfit, misfit_program};
-pub use needs::{find_program, needs};
+pub use needs::{find_program, needs, needs_to_run};
 pub use output::{DEADLINE, Output, run, run_in, run_within};
 pub use pty::{PATIENCE, Pty, TtyModes};
 pub use screen::{Cell, Color, Screen};

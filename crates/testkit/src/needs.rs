@@ -14,6 +14,21 @@ pub fn needs(program: &str) -> bool {
     if find_program(program).is_some() {
         return true;
     }
+    skip(program)
+}
+
+/// [`needs`] for what a program may be forbidden to do here: true when `program args` ends well.
+#[track_caller]
+pub fn needs_to_run(program: &str, args: &[&str]) -> bool {
+    let ran = find_program(program).map(|found| std::process::Command::new(found).args(args).output());
+    if ran.is_some_and(|output| output.is_ok_and(|output| output.status.success())) {
+        return true;
+    }
+    skip(&format!("{program} {}", args.join(" ")))
+}
+
+#[track_caller]
+fn skip(what: &str) -> bool {
     // libtest names its threads after the tests; a custom harness runs them in `main`.
     let thread = std::thread::current();
     let place = std::panic::Location::caller();
@@ -21,7 +36,7 @@ pub fn needs(program: &str) -> bool {
         Some(name) if name != "main" => name.to_owned(),
         _ => format!("{}:{}", place.file(), place.line()),
     };
-    record(&format!("skipped: {test} needs {program}\n"));
+    record(&format!("skipped: {test} needs {what}\n"));
     false
 }
 

@@ -279,12 +279,15 @@ impl Terminal {
     /// False when nobody could continue a stopped process: its group has no parent of another group in its session
     /// (POSIX: the group is orphaned), as under a terminal emulator that runs it directly.
     pub fn can_suspend() -> bool {
-        use rustix::process::{getpgid, getpgrp, getppid, getsid};
-        let group = getpgrp();
+        use rustix::process::getpid;
+        let Some(own) = Kin::of(getpid()) else { return false };
         // The parent of the group's leader; where that cannot be asked, our own.
-        let Some(parent) = parent_of(group).or_else(getppid) else { return false };
-        let session = |of| getsid(of).ok();
-        session(Some(parent)) == session(None) && getpgid(Some(parent)).is_ok_and(|of| of != group)
+        let leader = own.group.and_then(Kin::of);
+        let Some(parent) = leader.and_then(|leader| leader.parent).or(own.parent) else { return false };
+        // A group or session of another process namespace has no number here: nobody in sight could continue us.
+        own.group.is_some()
+            && own.session.is_some()
+            && Kin::of(parent).is_some_and(|of| of.session == own.session && of.group != own.group)
     }
 
     /// Asks the terminal to put `text` into the clipboard (OSC 52). Whether it did is never told.
@@ -332,23 +335,45 @@ impl std::fmt::Debug for Terminal {
 /// Stops the parents that wait for us in our own group (a script, `cargo run`): a shell gives its prompt only when the
 /// whole job has stopped, as ctrl+z does it. `fg` continues the group.
 fn stop_wrappers() {
-    use rustix::process::{Signal, getpgid, getpgrp, getppid, kill_process};
-    let group = getpgrp();
-    let mut next = getppid();
+    use rustix::process::{Signal, getpid, kill_process};
+    let Some(own) = Kin::of(getpid()) else { return };
+    let mut next = own.parent;
     for _ in 0..16 {
-        let Some(parent) = next.filter(|parent| getpgid(Some(*parent)).is_ok_and(|of| of == group)) else { return };
+        let Some((pid, kin)) = next.and_then(|pid| Some((pid, Kin::of(pid)?))) else { return };
+        if kin.group.is_none() || kin.group != own.group {
+            return;
+        }
         // One that is gone needs no stopping.
-        let _ = kill_process(parent, Signal::STOP);
-        next = parent_of(parent);
+        let _ = kill_process(pid, Signal::STOP);
+        next = kin.parent;
     }
 }
 
-/// The parent of a process, where the system has a `/proc` that tells.
-fn parent_of(process: rustix::process::Pid) -> Option<rustix::process::Pid> {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
-    // The name before the last `)` may hold anything.
-    let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
-    rustix::process::Pid::from_raw(parent)
+/// Whom a process belongs to; nothing stands for a number that this process namespace does not show (the kernel
+/// says 0, as in a container entered from outside, and the calls of libc pass that on as if it were a process).
+struct Kin {
+    parent: Option<rustix::process::Pid>,
+    group: Option<rustix::process::Pid>,
+    session: Option<rustix::process::Pid>,
+}
+
+impl Kin {
+    #[cfg(target_os = "linux")]
+    fn of(process: rustix::process::Pid) -> Option<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+        // proc(5): pid (name) state parent group session; the name may hold anything, so count from its last `)`.
+        let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(1);
+        let mut number = || fields.next()?.parse().ok().map(rustix::process::Pid::from_raw);
+        Some(Self { parent: number()?, group: number()?, session: number()? })
+    }
+
+    /// Without process namespaces the calls tell the truth; only our own parent can be asked for.
+    #[cfg(not(target_os = "linux"))]
+    fn of(process: rustix::process::Pid) -> Option<Self> {
+        use rustix::process::{getpgid, getpid, getppid, getsid};
+        let parent = (process == getpid()).then(getppid).flatten();
+        Some(Self { parent, group: getpgid(Some(process)).ok(), session: getsid(Some(process)).ok() })
+    }
 }
 
 /// Has every row written whole that holds a cluster of several characters, or held one before: a terminal may draw

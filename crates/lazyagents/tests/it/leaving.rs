@@ -191,6 +191,22 @@ fn suspending_without_a_shell_to_come_back_from_says_so() {
     quit(&pty);
 }
 
+/// As in a container entered from outside: our group, session and parent have no numbers in here.
+#[test]
+fn suspending_in_a_process_namespace_of_its_own_says_so_too() {
+    if !testkit::needs_to_run("unshare", &["-Urpf", "--mount-proc", "true"]) {
+        return;
+    }
+    let home = Home::new();
+    home.misfit("hello", "good");
+    let pty = Pty::spawn("unshare", &["-Urpf", "--mount-proc", LAZYAGENTS], &home, 24, 80);
+    pty.wait_text("ready hello");
+    pty.send(":suspend\r");
+    pty.wait_text("there is no shell to come back from");
+    pty.send("q");
+    assert_eq!(pty.wait_exit(QUITTING), Exit::Code(0));
+}
+
 #[test]
 fn a_terminal_that_is_closed_ends_everything() {
     if !needs("script") {
