@@ -9,6 +9,7 @@ use sys::Env;
 
 use crate::adapters::REGISTRY;
 use crate::read::tidy;
+use crate::sessions::Reads;
 
 /// Something an adapter can do beyond detection (json.md, `agents --json`, `can`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
@@ -89,6 +90,10 @@ pub trait Adapter: Sync {
     fn about(&self) -> &'static About;
     /// Its places in these surroundings. Reads at most a settings file of the agent, never anything else.
     fn places(&self, around: &Surroundings) -> Places;
+    /// How its conversations are read; `None` when this build cannot.
+    fn reads(&self) -> Option<&dyn Reads> {
+        None
+    }
 }
 
 /// All adapters in the fixed order of clause A1; new ones are appended, never inserted.

@@ -10,6 +10,7 @@ pub mod find;
 pub mod json;
 mod managers;
 mod read;
+pub mod sessions;
 pub mod version;
 
 pub use adapter::{About, Adapter, Capability, Places, Surroundings};
