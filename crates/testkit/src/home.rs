@@ -29,6 +29,7 @@ impl Default for Home {
 impl Home {
     /// An empty home with all its folders.
     pub fn new() -> Self {
+        wake_signals();
         let dir = tempfile::Builder::new().prefix("tk-").tempdir().expect("a temporary folder");
         // The real path: a program that resolves links (macOS keeps its temporary files behind one) prints this one.
         let root = dir.path().canonicalize().expect("the temporary folder");
@@ -229,4 +230,16 @@ impl Home {
     pub fn run(&self, program: impl AsRef<Path>, args: &[&str]) -> Output {
         output::run(program, args, self, b"")
     }
+}
+
+/// Whoever starts tests in the background of a script hands down ctrl+c as ignored, and programs below would keep it
+/// so, shells for good. A signal that is handled here is theirs by default; it still ends the tests.
+fn wake_signals() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGQUIT] {
+            let always = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+            signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, always).expect("a signal's handler");
+        }
+    });
 }

@@ -1,11 +1,13 @@
 //! The plugin contract in a real terminal: a few cases of the conformance suite told again, so that `cargo test` alone
 //! finds a broken one. Clause ids are those of the suite.
 
+mod exec;
+mod life;
+
 use serde_json::{Value, json};
 use testkit::{Color, Home, Pty};
 
-use crate::cli::LAZYAGENTS;
-use crate::terminal::{BODY, ORIGIN, handed_back, kill, mouse, open, open_with, quit, wait_gone, wait_number};
+use crate::terminal::{BODY, ORIGIN, mouse, open, open_with, quit};
 
 /// The fields of a message, in the order in which they stand in its line.
 fn fields(message: &Value) -> Vec<&str> {
@@ -367,141 +369,6 @@ fn answers_of_the_terminal_never_reach_a_plugin() {
 }
 
 #[test]
-fn e1_e3_a_background_command_runs_beside_and_its_result_comes() {
-    let home = Home::new();
-    let script = r#"exec:["sh","-c","printf out; printf 'err\\n' >&2; cat; tty; exit 3"]"#;
-    let misfit = home.misfit("hello", script);
-    let pty = open(&home);
-    let result = misfit.wait_message("exec_result", |_| true, "the result");
-    assert_eq!(fields(&result), ["type", "execId", "code", "stdout", "stderr"]);
-    assert_eq!((&result["execId"], &result["code"]), (&json!(1), &json!(3)));
-    assert!(result["stdout"].as_str().unwrap().starts_with("out"), "{result}");
-    assert!(result["stdout"].as_str().unwrap().contains("not a tty"), "E7: {result}");
-    assert_eq!(result["stderr"], "err\n");
-    misfit.behave("exec:/no/such/program");
-    quit(&pty);
-    let pty = open(&home);
-    let result = misfit.wait_message("exec_result", |result| result["code"] == -1, "the failure");
-    assert!(!result["error"].as_str().unwrap().is_empty() && result.get("stdout").is_none(), "{result}");
-    quit(&pty);
-}
-
-#[test]
-fn e4_e8_a_command_runs_in_its_folder_and_is_cancelled_at_the_end() {
-    let home = Home::new();
-    let dir = home.home();
-    let plugin = format!(
-        "#!/bin/sh\n[ \"$1\" = serve ] || exit 0\nread -r l\necho '{{\"type\":\"manifest\",\"title\":\"x\"}}'\n\
-         echo '{{\"type\":\"exec\",\"execId\":5,\"argv\":[\"sh\",\"-c\",\"pwd; echo $$ >pid; exec sleep 100\"],\"dir\":\"{}\"}}'\n\
-         echo '{{\"type\":\"frame\",\"view\":\"ready x\"}}'\nwhile read -r l; do :; done\n",
-        dir.display()
-    );
-    home.plugin("x", &plugin);
-    let pty = open(&home);
-    pty.wait_text("ready x");
-    let pid = wait_number(&dir.join("pid"));
-    quit(&pty);
-    wait_gone(&[pid]);
-}
-
-#[test]
-fn e6_an_interactive_command_gets_the_terminal_and_gives_it_back() {
-    let script =
-        r#"exec-interactive:["sh","-c","stty -a | grep -o -- '-*icanon'; echo IN-CHILD; read x; echo got $x; exit 4"]"#;
-    let (_home, misfit, pty) = open_with(script);
-    pty.send("x");
-    let screen = pty.wait_text("IN-CHILD");
-    handed_back(&screen);
-    assert!(screen.has("icanon") && !screen.has("-icanon"), "{screen}");
-    let (before, now) = pty.tty_modes();
-    assert_eq!(before, now);
-    // Keys are the child's alone, and the plugin goes on.
-    pty.send("qqq\r");
-    let result = misfit.wait_message("exec_result", |_| true, "the result");
-    assert_eq!(fields(&result), ["type", "execId", "code"]);
-    assert_eq!(result["code"], 4);
-    pty.wait_for(|screen| screen.alternate() && screen.has("results 1"), "the interface again");
-    assert!(pty.screen().mouse() && pty.screen().bracketed_paste() && pty.screen().cursor().is_none());
-    pty.send("k");
-    misfit.wait_message("key", |key| key["key"] == "k", "a key");
-    assert_eq!(misfit.messages("key").len(), 2);
-    quit(&pty);
-}
-
-#[test]
-fn e6_a_command_that_cannot_start_does_not_flicker() {
-    let (_home, misfit, pty) = open_with("exec-interactive:no-such-program-here");
-    pty.send("x");
-    let result = misfit.wait_message("exec_result", |_| true, "the result");
-    assert_eq!(result["code"], -1);
-    assert!(result["error"].as_str().unwrap().contains("no-such-program-here"), "{result}");
-    pty.wait_text("results 1");
-    quit(&pty);
-    let raw = String::from_utf8_lossy(&pty.raw()).into_owned();
-    assert_eq!(raw.matches("\u{1b}[?1049l").count(), 1, "the screen was left only at the end");
-}
-
-#[test]
-fn e8_sigterm_while_a_child_has_the_terminal_ends_both() {
-    let script = r#"exec-interactive:["sh","-c","echo IN-CHILD; exec sleep 100"]"#;
-    let (_home, misfit, pty) = open_with(script);
-    pty.send("x");
-    pty.wait_text("IN-CHILD");
-    kill("TERM", pty.pid());
-    assert!(matches!(pty.wait_exit(crate::terminal::QUITTING), testkit::Exit::Code(_)));
-    crate::terminal::restored(&pty);
-    misfit.wait_gone(misfit.wait_serve(1));
-}
-
-#[test]
-fn b4_b6_b9_r2_r3_a_plugin_that_ended_is_restarted_by_reload() {
-    let home = Home::new();
-    let misfit = home.misfit("hello", "stderr:200:exit:on-key");
-    let pty = open(&home);
-    pty.wait_text("ready hello");
-    misfit.wait_message("agents", |_| true, "the agents");
-    pty.send("k");
-    let screen = pty.wait_text("stderr end");
-    assert!(screen.has("exit code 1") && screen.has("could not go on") && !screen.has("ready hello"), "{screen}");
-    assert!(screen.line(0).contains("hello") && !screen.line(0).contains("Misfit"), "{screen}");
-    misfit.behave("good");
-    pty.send(":reload\r");
-    pty.wait_text("ready hello");
-    assert_eq!(misfit.started("serve").len(), 2);
-    misfit.wait_message("agents", |_| misfit.messages("agents").len() == 2, "the agents again");
-    let kinds: Vec<String> = misfit
-        .received()
-        .iter()
-        .filter_map(|line| Some(serde_json::from_str::<Value>(line).ok()?["type"].as_str()?.to_owned()))
-        .collect();
-    let second = kinds.iter().rposition(|kind| kind == "init").unwrap();
-    assert_eq!(kinds[second..second + 2], ["init", "agents"], "nothing of the old run is replayed");
-    quit(&pty);
-}
-
-#[test]
-fn r1_reload_of_a_living_plugin_restarts_nothing() {
-    let (_home, misfit, pty) = open_with("good");
-    pty.send(":reload\r");
-    pty.wait_text("reloads 1");
-    assert_eq!(misfit.started("serve").len(), 1);
-    quit(&pty);
-}
-
-#[test]
-fn l1_l3_quitting_closes_stdin_and_a_plugin_leads_its_own_group() {
-    let (_home, misfit, pty) = open_with("good");
-    let pid = misfit.wait_serve(1);
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    if let Some((_, rest)) = stat.rsplit_once(") ") {
-        let fields: Vec<&str> = rest.split(' ').collect();
-        assert_eq!((fields[2], fields[3]), (pid.to_string().as_str(), pty.pid().to_string().as_str()));
-    }
-    quit(&pty);
-    assert_eq!(misfit.wait_end(), "EOF", "a plugin can end by itself before the signal");
-}
-
-#[test]
 fn n2_n3_the_title_is_on_the_tab_and_the_id_opens_it() {
     let home = Home::new();
     home.misfit("one", "good");
@@ -514,18 +381,6 @@ fn n2_n3_the_title_is_on_the_tab_and_the_id_opens_it() {
     pty.send(":two\r");
     pty.wait_text("ready two");
     quit(&pty);
-}
-
-#[test]
-fn d8_a_hidden_plugin_is_not_started() {
-    let home = Home::new();
-    home.config("tui: { hidden: [secret], startTab: seen }\n");
-    let (secret, _seen) = (home.misfit("secret", "good"), home.misfit("seen", "good"));
-    let pty = open(&home);
-    pty.wait_text("ready seen");
-    assert!(!pty.screen().line(0).contains("secret"));
-    quit(&pty);
-    assert!(secret.started("serve").is_empty());
 }
 
 #[test]
@@ -549,32 +404,6 @@ fn s1_colours_of_a_frame_are_the_terminals_and_none_with_no_color() {
     let (cell, raw) = shown(&home(true));
     assert_eq!((cell.fg, cell.bg, cell.bold), (Color::Default, Color::Default, true));
     assert!(!raw.contains("38;2;") && !raw.contains("48;2;") && !raw.contains("38;5;"), "a colour was written");
-}
-
-#[test]
-fn y1_the_shipped_example_works() {
-    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plugins/lazyagents/hello");
-    let mut home = Home::new();
-    home.set_env("VISUAL", "true");
-    home.config("hello: { greeting: Bom dia }\n");
-    home.plugin("hello", &std::fs::read_to_string(example).unwrap());
-    let pty = open(&home);
-    pty.wait_text("Bom dia");
-    pty.send("x");
-    pty.wait_text("keys so far: 1");
-    pty.resize(30, 100);
-    pty.wait_text("this tab: 98 x 27");
-    pty.send(":hello date\r");
-    pty.wait_for(|screen| screen.has("date: ") && screen.has(":"), "the date");
-    pty.send("i");
-    pty.wait_text("every key comes here now");
-    pty.send("q?\x1b");
-    pty.wait_gone("every key comes here now");
-    quit(&pty);
-    assert_eq!(home.run(LAZYAGENTS, &["doctor"]).code(), 0);
-    let lines = b"{\"type\":\"init\",\"protocol\":1,\"width\":80,\"height\":24}\n{\"type\":\"key\",\"key\":\"x\"}\n";
-    let alone = testkit::run(home.plugins().join("hello"), &["serve"], &home, lines).ok();
-    assert!(alone.out().lines().count() >= 2 && alone.out().contains("keys so far: 1"), "{alone}");
 }
 
 /// Draws once and never answers.
@@ -616,36 +445,5 @@ fn a_command_of_another_plugin_shows_its_tab_at_once() {
     pty.wait_text("enter run");
     pty.send("\r");
     pty.wait_text("ready mute");
-    quit(&pty);
-}
-
-#[test]
-fn e6_ctrl_c_is_the_childs_own_and_a_new_size_is_seen_on_return() {
-    let script =
-        r#"exec-interactive:["sh","-c","trap 'echo caught; exit 9' INT; echo IN-CHILD; while :; do sleep 1; done"]"#;
-    let (_home, misfit, pty) = open_with(script);
-    pty.send("x");
-    pty.wait_text("IN-CHILD");
-    pty.resize(30, 100);
-    pty.send("\x03");
-    let result = misfit.wait_message("exec_result", |_| true, "the result");
-    assert_eq!(result["code"], 9);
-    pty.wait_for(|screen| screen.alternate() && screen.has("size 98x27"), "the new size");
-    quit(&pty);
-}
-
-/// ctrl+c while a child has the terminal is the child's, however fast it ends (E6).
-#[test]
-fn e6_ctrl_c_of_a_child_that_ends_at_once_never_ends_the_interface() {
-    let (_home, misfit, pty) = open_with(r#"exec-interactive:["sh","-c","echo IN-CHILD; exec sleep 100"]"#);
-    for n in 1..=40 {
-        let before = pty.raw().len();
-        pty.send("x");
-        // What the child before this one wrote is still on the screen, so this looks at what is new.
-        pty.wait_raw("IN-CHILD", before);
-        pty.send("\x03");
-        misfit.wait_message("exec_result", |_| misfit.messages("exec_result").len() == n, "the result");
-        pty.wait_for(|screen| screen.alternate() && screen.has(&format!("results {n}")), "the interface");
-    }
     quit(&pty);
 }
