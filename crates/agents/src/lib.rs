@@ -10,6 +10,7 @@ pub mod find;
 pub mod json;
 mod managers;
 mod read;
+mod records;
 pub mod sessions;
 pub mod version;
 
