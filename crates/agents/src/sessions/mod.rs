@@ -86,4 +86,7 @@ pub struct Settlement {
     /// Positions in `parts` whose responses are not counted, because another part tells the same better (Qwen's
     /// usage log beside the transcript).
     pub instead_of: Vec<usize>,
+    /// Single responses that are not counted for the same reason, where the rest of their part is: positions in
+    /// `parts` and in that part's responses.
+    pub without: Vec<(usize, usize)>,
 }
