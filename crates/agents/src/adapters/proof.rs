@@ -119,7 +119,10 @@ impl Proof {
                 sum.models.push(model.clone());
             }
             let counted = !settled.instead_of.contains(&at);
-            for response in part.responses.iter().filter(|_| counted) {
+            for (index, response) in part.responses.iter().enumerate().filter(|_| counted) {
+                if settled.without.contains(&(at, index)) {
+                    continue;
+                }
                 if response.key == 0 || seen.insert(response.key) {
                     sum.roles.entry(response.role).or_default().add(&response.tokens);
                     sum.cost += response.cost.unwrap_or(0);
