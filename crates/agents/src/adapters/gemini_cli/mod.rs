@@ -5,7 +5,21 @@
 //! takes 3 s and writes. `GEMINI_CLI_HOME` stands for the home folder everywhere, so the shared `.agents/skills`
 //! moves with it, unlike with any other agent.
 
-use crate::adapter::{About, Adapter, Places, Surroundings, Tilde};
+mod reader;
+mod tell;
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::read::{all_in, has_ext, is_dir};
+use crate::records::{Record, lines, object};
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
+
+/// The longest `.json` chat that is read.
+const LONGEST: u64 = 256 << 20;
 
 /// The adapter.
 pub(super) struct GeminiCli;
@@ -18,7 +32,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["GEMINI_CLI_HOME"],
     quiet: &[],
-    can: &[],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
     tried: true,
 };
 
@@ -44,4 +58,100 @@ impl Adapter for GeminiCli {
             ..Places::default()
         }
     }
+
+    fn reads(&self) -> Option<&dyn Reads> {
+        Some(self)
+    }
 }
+
+impl Reads for GeminiCli {
+    fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
+        let Some(tmp) = &places.sessions else { return };
+        for project in all_in(tmp) {
+            let inside = all_in(&project.join("chats"));
+            for path in &inside {
+                // Resuming a `.json` chat of an older version copies it into a `.jsonl` beside it.
+                if has_ext(path, "jsonl") {
+                    Source::at(path, Kind::Lines).into_iter().for_each(&mut *found);
+                } else if has_ext(path, "json") && inside.binary_search(&path.with_extension("jsonl")).is_err() {
+                    Source::at(path, Kind::Whole).into_iter().for_each(&mut *found);
+                } else if is_dir(path) {
+                    let subagents = all_in(path).into_iter().filter(|path| has_ext(path, "jsonl"));
+                    subagents.filter_map(|path| Source::at(&path, Kind::Lines)).for_each(&mut *found);
+                }
+            }
+        }
+    }
+
+    fn reader(&self, source: &Source, before: Option<Facts>) -> Box<dyn Reader> {
+        Box::new(reader::GeminiReader::new(source, before))
+    }
+
+    fn read_whole(&self, source: &Source, _scratch: &Path) -> Result<Facts, String> {
+        let text = document(&source.path)?;
+        let mut reader = reader::GeminiReader::new(source, None);
+        let told = Record::parse(&text).and_then(|record| reader.document(&text, &record));
+        told.map_err(|why| format!("{}: {why}", source.path.display()))?;
+        Ok(Facts { lines: 1, ..reader.facts() })
+    }
+
+    fn tell(
+        &self,
+        source: &Source,
+        _session: &str,
+        from: u64,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let mut teller = tell::Teller::new(&reader::Shelf::of(source));
+        if source.kind == Kind::Whole {
+            return whole(&source.path, from, &mut teller, sink);
+        }
+        // From the beginning: what a record has told already depends on the ones before it.
+        let mut later = |piece: Piece| if piece.offset < from { ControlFlow::Continue(()) } else { sink(piece) };
+        lines::each(&source.path, 0, |offset, text| teller.line(offset, text, &mut later))
+    }
+
+    fn resume(&self, session: &str) -> Option<Vec<String>> {
+        Some(["gemini", "--resume", session].map(str::to_owned).to_vec())
+    }
+}
+
+fn whole(
+    path: &Path,
+    from: u64,
+    teller: &mut tell::Teller,
+    sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+) -> Result<(), String> {
+    let text = document(path)?;
+    let record = Record::parse(&text).map_err(|why| format!("{}: {why}", path.display()))?;
+    let mut count = 0;
+    let mut later = |piece: Piece| {
+        let offset = count;
+        count += 1;
+        if offset < from { ControlFlow::Continue(()) } else { sink(Piece { offset, ..piece }) }
+    };
+    for message in record.list("messages").into_iter().filter_map(object) {
+        if teller.message(0, &message, &mut later).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn document(path: &Path) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let file = File::open(path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(format!("{}: not a regular file", path.display()));
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("{}: longer than {} MiB", path.display(), LONGEST >> 20));
+    }
+    let text = lines::decode(&bytes).map_err(|why| format!("{}: {why}", path.display()))?;
+    Ok(text.unwrap_or_default().into_owned())
+}
+
+#[cfg(test)]
+mod tests;
