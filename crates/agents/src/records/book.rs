@@ -92,6 +92,11 @@ impl Book {
         responses.push(response);
     }
 
+    /// True when the part at `at` has a response with this key.
+    pub(crate) fn billed(&self, at: usize, key: u64) -> bool {
+        self.responses.contains_key(&(at, key))
+    }
+
     /// A prompt of the person: counted, and kept when it is the first with words.
     pub(crate) fn prompt(&mut self, at: usize, when: Option<i64>, text: &str) {
         let part = &mut self.facts.parts[at];

@@ -39,6 +39,11 @@ impl<'a> Record<'a> {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, raw)| *raw).filter(|raw| raw.get() != "null")
     }
 
+    /// Keys and values in the order of the text.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, Raw<'a>)> {
+        self.0.iter().map(|(key, raw)| (key.as_ref(), *raw))
+    }
+
     /// The text of `key`; `None` when it is no text.
     pub(crate) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         self.raw(key).and_then(text)
@@ -262,7 +267,7 @@ mod tests {
         #[test]
         fn no_text_is_a_danger(text in "\\PC{0,200}") {
             if let Ok(record) = Record::parse(&text) {
-                for (key, raw) in &record.0 {
+                for (key, raw) in record.entries() {
                     let _ = (record.time(key), record.dollars(key), record.known_count(key), shown(raw), list(raw));
                 }
             }

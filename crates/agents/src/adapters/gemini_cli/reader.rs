@@ -260,7 +260,10 @@ fn message(
         "" => 0,
         id => Response::key(["gemini", &carry.session, id].join("\0").as_bytes()),
     };
-    book.bill(part, Response { key, at, model, role, tokens, cost: None, offset });
+    // A copy in a replaced history may have the time of the replacing.
+    if own || !book.billed(part, key) {
+        book.bill(part, Response { key, at, model, role, tokens, cost: None, offset });
+    }
 }
 
 fn called(book: &mut Book, carry: &mut Carry, shelf: &Shelf, part: usize, message: &str, call: &Record<'_>) {
