@@ -62,6 +62,23 @@ pub trait Reads: Sync {
         sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
     ) -> Result<(), String>;
 
+    /// As [`Reads::tell`], with a folder of ours for a copy: a database that its agent writes right now is only read
+    /// from one, so callers that have such a folder call this. The default needs none.
+    ///
+    /// # Errors
+    /// As [`Reads::tell`].
+    fn tell_from(
+        &self,
+        source: &Source,
+        session: &str,
+        from: u64,
+        scratch: &Path,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let _ = scratch;
+        self.tell(source, session, from, sink)
+    }
+
     /// The command that opens the session again in the agent's own program, its name first; `None` when it has none.
     fn resume(&self, session: &str) -> Option<Vec<String>>;
 }
