@@ -12,6 +12,7 @@ mod managers;
 mod read;
 mod records;
 pub mod sessions;
+mod sqlite;
 pub mod version;
 
 pub use adapter::{About, Adapter, Capability, Places, Surroundings};

@@ -142,7 +142,8 @@ impl Proof {
             told.push(piece);
             ControlFlow::Continue(())
         };
-        self.reads().tell(source, session, from, sink).unwrap();
+        let scratch = tempfile::tempdir().unwrap();
+        self.reads().tell_from(source, session, from, scratch.path(), sink).unwrap();
         told
     }
 
@@ -211,7 +212,11 @@ impl Proof {
 
     /// Nothing that a file could hold is a danger, and reading it in steps still says the same.
     pub(crate) fn any_bytes_are_safe(&self) {
+        self.any_whole_file_is_safe();
         let sources = self.line_sources();
+        if sources.is_empty() {
+            return;
+        }
         let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
         let plan = (0..sources.len(), proptest::collection::vec((0.0..1.0_f64, change()), 1..6), 0.0..1.0_f64);
         runner
@@ -224,6 +229,35 @@ impl Proof {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
                 let stop = (bytes.len() as f64 * stop) as usize;
                 self.same_in_steps(source, &bytes, |end| end / 2_000 == stop / 2_000);
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    /// A damaged document or database is read, or refused in words.
+    fn any_whole_file_is_safe(&self) {
+        let sources = self.sources(&self.fixtures.join("home")).into_iter().filter(|s| s.kind == Kind::Whole);
+        let sources: Vec<_> = sources.map(|source| (std::fs::read(&source.path).unwrap(), source)).collect();
+        if sources.is_empty() {
+            return;
+        }
+        let mut runner = TestRunner::new(Config { cases: 100, failure_persistence: None, ..Config::default() });
+        let plan = (0..sources.len(), proptest::collection::vec((0.0..1.0_f64, change()), 1..6));
+        runner
+            .run(&plan, |(which, changes)| {
+                let (bytes, source) = &sources[which];
+                let mut bytes = bytes.clone();
+                changes.iter().for_each(|(place, change)| apply(&mut bytes, *place, change));
+                let home = tempfile::tempdir().unwrap();
+                let path = home.path().join(source.path.file_name().unwrap());
+                std::io::Write::write_all(&mut std::fs::File::create_new(&path).unwrap(), &bytes).unwrap();
+                let source = Source::at(&path, Kind::Whole).unwrap();
+                if let Ok(facts) = self.reads().read_whole(&source, home.path()) {
+                    for part in &facts.parts {
+                        let sink = &mut |_| ControlFlow::Continue(());
+                        drop(self.reads().tell_from(&source, &part.session, 0, home.path(), sink));
+                    }
+                }
                 Ok(())
             })
             .unwrap();

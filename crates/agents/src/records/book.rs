@@ -114,6 +114,16 @@ impl Book {
         }
     }
 
+    /// Counts a line, or a row, that is read by other means than [`Book::records`].
+    pub(crate) fn line(&mut self) {
+        self.facts.lines += 1;
+    }
+
+    /// Counts one that was left out.
+    pub(crate) fn skip(&mut self, at: u64, why: &str) {
+        self.facts.skip(at, why);
+    }
+
     /// Hands the records in `chunk` to `each`, in order, with their offsets; counts the lines, and those left out.
     pub(crate) fn records(
         &mut self,
