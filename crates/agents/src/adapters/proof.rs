@@ -88,11 +88,15 @@ impl Proof {
     }
 
     pub(crate) fn sum_facts(&self, facts: &[Facts]) -> BTreeMap<String, Sum> {
-        let mut sessions: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
+        // In the order of the sources: a response that a fork copied belongs to the first that has it.
+        let mut sessions: Vec<(&str, Vec<&Part>)> = Vec::new();
         for part in facts.iter().flat_map(|facts| &facts.parts) {
-            sessions.entry(&part.session).or_default().push(part);
+            match sessions.iter_mut().find(|(id, _)| *id == part.session) {
+                Some((_, parts)) => parts.push(part),
+                None => sessions.push((&part.session, vec![part])),
+            }
         }
-        sessions.retain(|_, parts| parts.iter().any(|part| !part.aside && !part.subagent));
+        sessions.retain(|(_, parts)| parts.iter().any(|part| !part.aside && !part.subagent));
         let mut seen = HashSet::new();
         sessions.into_iter().map(|(id, parts)| (id.to_owned(), self.sum_parts(&parts, &mut seen))).collect()
     }

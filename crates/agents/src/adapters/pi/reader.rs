@@ -121,7 +121,8 @@ fn key(record: &Record<'_>, paid: &Record<'_>) -> u64 {
     if times.iter().all(Option::is_none) {
         return 0;
     }
-    for raw in times.into_iter().chain([paid.raw("responseId"), record.raw("type"), paid.raw("usage")]) {
+    let told = ["responseId", "role", "toolCallId", "usage"].map(|key| paid.raw(key));
+    for raw in times.into_iter().chain([record.raw("type")]).chain(told) {
         id.push(0);
         id.extend(raw.map_or(&b""[..], |raw| raw.get().as_bytes()));
     }
