@@ -8,10 +8,12 @@
 mod reader;
 mod tell;
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext, is_dir};
@@ -67,19 +69,20 @@ impl Adapter for GeminiCli {
 impl Reads for GeminiCli {
     fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
         let Some(tmp) = &places.sessions else { return };
+        let mut chats = BTreeMap::new();
         for project in all_in(tmp) {
-            let inside = all_in(&project.join("chats"));
-            for path in &inside {
-                // Resuming a `.json` chat of an older version copies it into a `.jsonl` beside it.
-                if has_ext(path, "jsonl") {
-                    Source::at(path, Kind::Lines).into_iter().for_each(&mut *found);
-                } else if has_ext(path, "json") && inside.binary_search(&path.with_extension("jsonl")).is_err() {
-                    Source::at(path, Kind::Whole).into_iter().for_each(&mut *found);
-                } else if is_dir(path) {
-                    let subagents = all_in(path).into_iter().filter(|path| has_ext(path, "jsonl"));
-                    subagents.filter_map(|path| Source::at(&path, Kind::Lines)).for_each(&mut *found);
+            let named = project.join(".project_root").is_file();
+            for path in all_in(&project.join("chats")) {
+                if is_dir(&path) {
+                    all_in(&path).into_iter().for_each(|below| offer(&mut chats, named, path.file_name(), below));
+                } else {
+                    offer(&mut chats, named, None, path);
                 }
             }
+        }
+        for (_, path) in chats.into_values() {
+            let kind = if has_ext(&path, "jsonl") { Kind::Lines } else { Kind::Whole };
+            Source::at(&path, kind).into_iter().for_each(&mut *found);
         }
     }
 
@@ -113,6 +116,21 @@ impl Reads for GeminiCli {
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {
         Some(["gemini", "--resume", session].map(str::to_owned).to_vec())
+    }
+}
+
+/// Which file of a chat counts, by what its name says of it.
+type Chats = BTreeMap<(Option<OsString>, OsString), ((bool, bool), PathBuf)>;
+
+/// Takes a file when it is the best one of its chat. Versions that name a project's folder by the project copy what
+/// older ones left in a folder named by a hash, and a `.json` chat that is resumed goes on in a `.jsonl` beside it: the
+/// copies stay. So the same name is the same chat, the lines go before the document, the named folder before the other.
+fn offer(chats: &mut Chats, named: bool, folder: Option<&OsStr>, path: PathBuf) {
+    let lines = has_ext(&path, "jsonl");
+    let (true, Some(stem)) = (lines || (has_ext(&path, "json") && folder.is_none()), path.file_stem()) else { return };
+    let (key, rank) = ((folder.map(OsStr::to_owned), stem.to_owned()), (lines, named));
+    if chats.get(&key).is_none_or(|(best, _)| *best < rank) {
+        chats.insert(key, (rank, path));
     }
 }
 
