@@ -66,7 +66,12 @@ impl Book {
         if let Some(number) = self.models.get(&(at, name.clone())) {
             return *number;
         }
-        let number = self.facts.parts[at].model(&name);
+        // As `Part::model`, which would look through all of them first.
+        let models = &mut self.facts.parts[at].models;
+        if models.len() < 65_000 {
+            models.push(name.clone());
+        }
+        let number = u16::try_from(models.len() - 1).unwrap_or(u16::MAX);
         self.models.insert((at, name), number);
         number
     }

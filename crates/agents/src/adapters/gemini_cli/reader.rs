@@ -54,10 +54,18 @@ impl Shelf {
 
 /// A sub-agent's sub-agent lies in a folder named by the sub-agent: goes up to the conversation.
 fn root(chats: &Path, mut id: String) -> String {
+    let inside = all_in(chats);
+    let conversation = |id: &str| {
+        let end = format!("-{}", id.get(..8).unwrap_or(id));
+        inside.iter().any(|path| path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&end)))
+    };
     for _ in 0..8 {
+        if conversation(&id) {
+            break;
+        }
         let file = format!("{id}.jsonl");
-        let parents = all_in(chats).into_iter().filter(|dir| dir.join(&file).is_file());
-        match parents.filter_map(|dir| Some(dir.file_name()?.to_string_lossy().into_owned())).next() {
+        let parent = inside.iter().find(|dir| dir.join(&file).is_file()).and_then(|dir| dir.file_name());
+        match parent.map(|name| name.to_string_lossy().into_owned()) {
             Some(parent) if parent != id => id = parent,
             _ => break,
         }

@@ -8,9 +8,10 @@ mod reader;
 mod tell;
 
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
-use crate::read::{all_in, has_ext};
+use crate::read::{all_in, has_ext, small_file, tidy};
 use crate::records::lines;
 use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
 
@@ -38,6 +39,7 @@ impl Adapter for Pi {
         let mut places = Places::below(around, "PI_CODING_AGENT_DIR", Tilde::Expanded, ".pi/agent");
         places.reads(around.shared_skills());
         let sessions = around.named("PI_CODING_AGENT_SESSION_DIR", Tilde::Expanded, &mut places.warnings);
+        let sessions = sessions.or_else(|| in_settings(around, &places.config_dir));
         places.sessions = Some(sessions.unwrap_or_else(|| places.config_dir.join("sessions")));
         places
     }
@@ -47,10 +49,22 @@ impl Adapter for Pi {
     }
 }
 
+/// The folder that `sessionDir` in its settings names. A relative one has no place that could be shown.
+fn in_settings(around: &Surroundings, config_dir: &Path) -> Option<PathBuf> {
+    let settings = small_file(&config_dir.join("settings.json"), 1 << 20)?;
+    let settings: serde_json::Value = serde_json::from_slice(&settings).ok()?;
+    let named = settings.get("sessionDir")?.as_str()?;
+    let path = match named.strip_prefix("~/") {
+        Some(below) => around.home_join(below),
+        None => PathBuf::from(named),
+    };
+    path.is_absolute().then(|| tidy(&path))
+}
+
 impl Reads for Pi {
     fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
         let Some(dir) = &places.sessions else { return };
-        let mut take = |paths: &[std::path::PathBuf]| {
+        let mut take = |paths: &[PathBuf]| {
             paths
                 .iter()
                 .filter(|path| has_ext(path, "jsonl"))

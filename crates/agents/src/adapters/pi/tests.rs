@@ -99,4 +99,7 @@ fn the_variables_of_the_program_move_the_sessions() {
     let agent = proof.fixtures.join("old/.pi/agent");
     assert_eq!(found(&[("PI_CODING_AGENT_DIR", agent.to_str().unwrap())]), 2);
     assert_eq!(found(&[]), 0);
+    fs::create_dir_all(home.path().join(".pi/agent")).unwrap();
+    fs::write(home.path().join(".pi/agent/settings.json"), r#"{"sessionDir":"~/flat/below"}"#).unwrap();
+    assert_eq!(found(&[]), 1);
 }
