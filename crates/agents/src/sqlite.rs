@@ -22,7 +22,7 @@ const PREFIX: &str = "database-";
 /// The database at `path` as a source: size and time of it and its write-ahead log together.
 pub(crate) fn source(path: &Path) -> Option<Source> {
     let main = Source::at(path, Kind::Whole)?;
-    Some(match Source::at(&beside(path, "-wal"), Kind::Whole) {
+    Some(match Source::at(&beside(&real(path), "-wal"), Kind::Whole) {
         Some(log) => Source { size: main.size.saturating_add(log.size), mtime: main.mtime.max(log.mtime), ..main },
         None => main,
     })
@@ -40,6 +40,7 @@ pub(crate) fn read<T>(
     mut read: impl FnMut(&Connection) -> rusqlite::Result<T>,
 ) -> Result<T, String> {
     let mut why = String::new();
+    let path = &real(path);
     for _ in 0..TRIES {
         let Some(before) = State::of(path) else { return Err(format!("{}: it is gone", path.display())) };
         let found = match (before.is_quiet(), scratch) {
@@ -103,6 +104,12 @@ impl State {
         };
         log && self.main == after.main && self.journal == after.journal && self.header == after.header
     }
+}
+
+/// The file behind a link: what SQLite makes is beside that.
+fn real(path: &Path) -> PathBuf {
+    let link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    link.then(|| fs::canonicalize(path).ok()).flatten().unwrap_or_else(|| path.to_owned())
 }
 
 fn beside(path: &Path, ending: &str) -> PathBuf {
@@ -235,6 +242,20 @@ mod tests {
             assert_eq!(lab.sum(), Ok(5), "{mode}");
             assert_eq!(lab.snapshot(), before, "{mode}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_log_of_a_linked_database_is_beside_what_the_link_leads_to() {
+        let lab = Lab::new();
+        let writer = lab.writer("wal");
+        writer.execute("INSERT INTO t VALUES (5)", []).unwrap();
+        let other = tempfile::tempdir().unwrap();
+        let link = other.path().join("link.db");
+        std::os::unix::fs::symlink(lab.path(), &link).unwrap();
+        assert_eq!(source(&link).unwrap().size, source(&lab.path()).unwrap().size);
+        let sum = |database: &Connection| database.query_row("SELECT sum(n) FROM t", [], |row| row.get(0));
+        assert_eq!(read::<i64>(&link, Some(lab.scratch.path()), sum), Ok(5));
     }
 
     #[test]

@@ -233,9 +233,22 @@ impl Proof {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
                 let stop = (bytes.len() as f64 * stop) as usize;
                 self.same_in_steps(source, &bytes, |end| end / 2_000 == stop / 2_000);
+                self.tells_any_bytes(source, &bytes);
                 Ok(())
             })
             .unwrap();
+    }
+
+    fn tells_any_bytes(&self, source: &Source, bytes: &[u8]) {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(source.path.file_name().unwrap());
+        std::io::Write::write_all(&mut std::fs::File::create_new(&path).unwrap(), bytes).unwrap();
+        let source = Source::at(&path, source.kind).unwrap();
+        let told = self.told(&source, "any", 0);
+        if let Some(middle) = told.get(told.len() / 2) {
+            let first = told.iter().position(|piece| piece.offset == middle.offset).unwrap();
+            assert_eq!(self.told(&source, "any", middle.offset), told[first..]);
+        }
     }
 
     /// A damaged document or database is read, or refused in words.

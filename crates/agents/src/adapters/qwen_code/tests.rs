@@ -58,3 +58,26 @@ fn compaction_and_memory_are_told_apart() {
     assert_eq!((requests(Role::Main), requests(Role::Compaction), requests(Role::Background)), (3, 2, 1));
     assert_eq!(sum.compactions, 1);
 }
+
+/// A branch of a conversation is a copy under another id; its program keeps times and answers as they were.
+#[test]
+#[allow(clippy::disallowed_methods)]
+fn a_branch_counts_its_copies_once_and_an_archived_chat_is_marked() {
+    let proof = Proof::of("qwen-code", "qwen_code");
+    let old = "f83b955d-0e60-4b50-b99f-2a7b58d31a0f";
+    let chats = proof.fixtures.join("home/.qwen/projects/-home-dev-projects-webshop/chats");
+    let text = std::fs::read_to_string(chats.join(format!("{old}.jsonl"))).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let copies = home.path().join("run/projects/p/chats");
+    std::fs::create_dir_all(copies.join("archive")).unwrap();
+    std::fs::write(copies.join(format!("{old}.jsonl")), &text).unwrap();
+    let title =
+        r#"{"type":"system","subtype":"custom_title","systemPayload":{"customTitle":"Mine","titleSource":"manual"}}"#;
+    std::fs::write(copies.join("archive/z.jsonl"), text.replace(old, "z") + title + "\n").unwrap();
+    let sources = proof.sources_with(home.path(), &[("QWEN_RUNTIME_DIR", "~/run")]);
+    assert_eq!(sources.iter().map(|source| source.archived).collect::<Vec<_>>(), [false, true]);
+    let facts: Vec<_> = sources.iter().map(|source| proof.read(source)).collect();
+    let sums = proof.sum_facts(&facts);
+    assert_eq!((sums[old].tokens().requests, sums["z"].tokens().requests), (4, 0));
+    assert_eq!((sums["z"].prompts, sums["z"].title.clone()), (2, Some((3, "Mine".to_owned()))));
+}
