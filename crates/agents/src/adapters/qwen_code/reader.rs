@@ -156,8 +156,17 @@ pub(super) fn prompt(record: &Record<'_>) -> String {
     let shown = record.object("systemPayload").and_then(|payload| payload.text("displayText"));
     match shown.filter(|text| !text.trim().is_empty()) {
         Some(text) => text.into_owned(),
-        None => words(record.object("message").and_then(|message| message.raw("parts"))),
+        None => without_reminders(&record.object("message").unwrap_or_default()),
     }
+}
+
+/// After a resume the program puts a reminder before the person's words, in a part of its own.
+fn without_reminders(message: &Record<'_>) -> String {
+    let reminds =
+        |text: &str| text.trim().starts_with("<system-reminder>") && text.trim().ends_with("</system-reminder>");
+    let parts = message.objects("parts").filter_map(|part| part.text("text").map(std::borrow::Cow::into_owned));
+    let typed: Vec<String> = parts.filter(|text| !reminds(text)).collect();
+    if typed.is_empty() { words(message.raw("parts")) } else { typed.join("\n") }
 }
 
 fn answer(

@@ -1,6 +1,6 @@
 use super::settle::settle;
 use crate::adapters::proof::{Proof, proofs};
-use crate::sessions::{Kind, Part, Response, Role, Source, Tokens};
+use crate::sessions::{Kind, Part, Response, Role, Said, Source, Tokens};
 
 proofs!("qwen-code", "qwen_code", |session| {
     let sources = session["recorded"]["usage_log_by_source"].as_object().unwrap();
@@ -80,4 +80,17 @@ fn a_branch_counts_its_copies_once_and_an_archived_chat_is_marked() {
     let sums = proof.sum_facts(&facts);
     assert_eq!((sums[old].tokens().requests, sums["z"].tokens().requests), (4, 0));
     assert_eq!((sums["z"].prompts, sums["z"].title.clone()), (2, Some((3, "Mine".to_owned()))));
+}
+
+/// Left by 0.24.4: a sub-agent that started another one, then a resumed turn.
+#[test]
+fn nested_sub_agents_and_reminders_of_the_program() {
+    let proof = Proof::of("qwen-code", "qwen_code");
+    let home = proof.fixtures.join("nested");
+    let id = "e849d643-9e2d-4619-afde-6c9caca15a0b";
+    let sum = &proof.sum(&home)[id];
+    assert_eq!((sum.subagents.len(), sum.prompts, sum.tool_calls, sum.failed_tool_calls), (2, 2, 2, 1));
+    assert_eq!((sum.roles[&Role::Main].requests, sum.roles[&Role::Subagents].requests), (5, 3));
+    let told = proof.told(&proof.sources(&home)[0], id, 0);
+    assert!(told.iter().any(|piece| piece.said == Said::Text("Please fail on purpose.".to_owned())));
 }
