@@ -102,6 +102,11 @@ impl Book {
         self.responses.contains_key(&(at, key))
     }
 
+    /// The response of the part at `at` with this key.
+    pub(crate) fn response(&self, at: usize, key: u64) -> Option<&Response> {
+        self.responses.get(&(at, key)).map(|index| &self.facts.parts[at].responses[*index])
+    }
+
     /// A prompt of the person: counted, and kept when it is the first with words.
     pub(crate) fn prompt(&mut self, at: usize, when: Option<i64>, text: &str) {
         let part = &mut self.facts.parts[at];
