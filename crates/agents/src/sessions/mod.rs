@@ -3,6 +3,7 @@
 //! the rooms below `adapters` do, through [`Reads`]. `lazyagents` and `manage` call it.
 
 pub mod facts;
+pub mod index;
 pub mod rows;
 pub mod source;
 pub mod tokens;
@@ -12,6 +13,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 pub use facts::{Claim, Facts, FirstPrompt, Part, Response, Role, Skip, Title};
+pub use index::{Fate, Library, Progress, Session, SessionSource, Slot, Snapshot};
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
