@@ -106,51 +106,56 @@ fn feed(
     reader: &mut dyn Reader,
     Buffer(buffer): &mut Buffer,
 ) -> std::io::Result<(u64, Vec<u64>)> {
-    buffer.clear();
-    let (mut at, mut skipped, mut passing) = (start, Vec::new(), false);
+    // Its bytes beyond `filled` are old ones: zeroing them for every small file would cost more than reading it.
+    if buffer.len() < STEP {
+        buffer.resize(STEP, 0);
+    }
+    let (mut at, mut filled, mut skipped, mut passing) = (start, 0, Vec::new(), false);
     loop {
-        let filled = buffer.len();
-        buffer.resize(filled + STEP, 0);
+        if filled == buffer.len() {
+            let longer = buffer.len().saturating_mul(2);
+            buffer.resize(longer, 0);
+        }
         let got = match file.read(&mut buffer[filled..]) {
             Ok(got) => got,
-            Err(error) if error.kind() == ErrorKind::Interrupted => 0,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        buffer.truncate(filled + got);
         if got == 0 {
             break;
         }
-        let Some(end) = memchr::memrchr(b'\n', &buffer[filled..]).map(|end| filled + end + 1) else {
-            if passing || buffer.len() > LONGEST {
+        let end = memchr::memrchr(b'\n', &buffer[filled..filled + got]).map(|end| filled + end + 1);
+        filled += got;
+        let Some(end) = end else {
+            if passing || filled > LONGEST {
                 if !passing {
                     skipped.push(at);
                 }
                 passing = true;
-                at += buffer.len() as u64;
-                buffer.clear();
+                at += filled as u64;
+                filled = 0;
             }
             continue;
         };
         let mut from = 0;
         if passing {
-            from = memchr::memchr(b'\n', buffer).map_or(end, |first| first + 1);
+            from = memchr::memchr(b'\n', &buffer[..end]).map_or(end, |first| first + 1);
             passing = false;
         }
         if from < end {
             reader.lines(&buffer[from..end], at + from as u64);
         }
         at += end as u64;
-        buffer.drain(..end);
+        buffer.copy_within(end..filled, 0);
+        filled -= end;
     }
     // The last line has no end: it waits for its rest, but for a whole record that nobody may ever end.
-    if !passing
-        && buffer.trim_ascii().ends_with(b"}")
-        && serde_json::from_slice::<serde::de::IgnoredAny>(buffer).is_ok()
-    {
-        reader.lines(buffer, at);
-        at += buffer.len() as u64;
+    let rest = &buffer[..filled];
+    if !passing && rest.trim_ascii().ends_with(b"}") && serde_json::from_slice::<serde::de::IgnoredAny>(rest).is_ok() {
+        reader.lines(rest, at);
+        at += filled as u64;
     }
-    if buffer.capacity() > 8 * STEP {
+    if buffer.len() > 8 * STEP {
         *buffer = Vec::new();
     }
     Ok((at, skipped))
