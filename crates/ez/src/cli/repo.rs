@@ -8,7 +8,7 @@ use sys::{Failure, text};
 
 use super::{Out, land};
 use crate::context::Context;
-use crate::hooks::repo_view;
+use crate::hooks::view_of;
 use crate::model::gitdir::GitDir;
 use crate::model::name;
 use crate::ops::repos;
@@ -150,36 +150,64 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
     }
 }
 
+/// What is stored of a repository; a damaged repo.toml hides its details, not the repository.
+fn state(context: &Context, repo: &store::Repo) -> store::RepoState {
+    context.store.repo_state(&repo.id).unwrap_or_default()
+}
+
 fn row(context: &Context, repo: &store::Repo) -> Row {
-    // A damaged repo.toml hides its details, not the repository.
-    let view = repo_view(context, repo).ok();
-    let labels = context.store.repo_state(&repo.id).map(|state| state.labels).unwrap_or_default();
+    let mut state = state(context, repo);
+    let labels = std::mem::take(&mut state.labels);
+    let view = view_of(repo, state);
     Row {
-        id: repo.id.clone(),
+        id: view.id,
         name: repo.name.clone(),
-        path: repo.path.clone(),
-        is_git: repo.is_git,
-        default_branch: view.as_ref().and_then(|view| view.default_branch.clone()),
-        remote_url: view.and_then(|view| view.remote_url),
+        path: view.path,
+        is_git: view.is_git,
+        default_branch: view.default_branch,
+        remote_url: view.remote_url,
         labels,
     }
 }
 
 fn list(label: Option<&str>, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let rows: Vec<Row> = context.store.repos()?.iter().map(|repo| row(context, repo)).collect();
-    let rows: Vec<Row> =
-        rows.into_iter().filter(|row| label.is_none_or(|label| row.labels.iter().any(|own| own == label))).collect();
+    let repos = context.store.repos()?;
+    let wanted = |labels: &[String]| label.is_none_or(|label| labels.iter().any(|own| own == label));
     if json {
+        let mut rows = of_each(&repos, |repo| row(context, repo));
+        rows.retain(|row| wanted(&row.labels));
         out.json(&rows)?;
         return Ok(0);
     }
-    for row in rows {
-        let labels = if row.labels.is_empty() { String::new() } else { format!("  [{}]", row.labels.join(", ")) };
-        let name = text::clean(&row.name);
+    let labels = of_each(&repos, |repo| state(context, repo).labels);
+    for (repo, labels) in repos.iter().zip(labels).filter(|(_, labels)| wanted(labels)) {
+        let labels = if labels.is_empty() { String::new() } else { format!("  [{}]", labels.join(", ")) };
+        let name = text::clean(&repo.name);
         let pad = " ".repeat(25_usize.saturating_sub(text::width(&name)));
-        out.line(&format!("{name}{pad} {}{}", text::clean(&row.path), text::clean_lines(&labels)));
+        out.line(&format!("{name}{pad} {}{}", text::clean(&repo.path), text::clean_lines(&labels)));
     }
     Ok(0)
+}
+
+/// What `look` says of each, in order. Looking is mostly waiting for the system, so many are looked at by several
+/// threads at once.
+fn of_each<T: Sync, R: Send>(items: &[T], look: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    let share = items.len().div_ceil(threads).max(100);
+    let look = |part: &[T]| part.iter().map(&look).collect::<Vec<R>>();
+    let (first, rest) = items.split_at(share.min(items.len()));
+    std::thread::scope(|scope| {
+        let look = &look;
+        let start = |part| (part, std::thread::Builder::new().spawn_scoped(scope, move || look(part)));
+        let others: Vec<_> = rest.chunks(share).map(start).collect();
+        let mut found = look(first);
+        for (part, other) in others {
+            // What no thread could be had for, or one that panicked has not found, is looked for here.
+            let there = other.ok().and_then(|other| other.join().ok());
+            found.extend(there.unwrap_or_else(|| look(part)));
+        }
+        found
+    })
 }
 
 fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
@@ -193,14 +221,15 @@ fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, F
         }
         LabelWhich::List { target: Some(target) } => change(&target, context, out, |_| {}),
         LabelWhich::List { target: None } => {
-            let rows: Vec<Row> = context.store.repos()?.iter().map(|repo| row(context, repo)).collect();
-            let mut all: Vec<&String> = rows.iter().flat_map(|row| &row.labels).collect();
+            let repos = context.store.repos()?;
+            let labels = of_each(&repos, |repo| state(context, repo).labels);
+            let mut all: Vec<&String> = labels.iter().flatten().collect();
             all.sort();
             all.dedup();
             for label in all {
                 out.line(&text::clean(label));
-                for row in rows.iter().filter(|row| row.labels.contains(label)) {
-                    out.line(&format!("  {}", text::clean(&row.name)));
+                for (repo, _) in repos.iter().zip(&labels).filter(|(_, own)| own.contains(label)) {
+                    out.line(&format!("  {}", text::clean(&repo.name)));
                 }
             }
             Ok(0)

@@ -112,28 +112,58 @@ impl GitDir {
         Some(found)
     }
 
-    /// The `url` of `origin` in the repository's own config; `None` when it is not there or set in another file.
+    /// As [`origin`], of this repository.
     pub fn origin(&self) -> Option<String> {
-        let config = small(&self.common.join("config"))?;
-        let mut inside = false;
-        for line in config.lines().map(str::trim) {
-            if line.starts_with('[') {
-                inside = line.eq_ignore_ascii_case("[remote \"origin\"]");
-            } else if inside
-                && let Some((name, url)) = line.split_once('=')
-                && name.trim().eq_ignore_ascii_case("url")
-            {
-                return Some(url.trim().trim_matches('"').to_owned());
-            }
-        }
-        None
+        origin(&self.common)
     }
 
-    /// The branch that `origin/HEAD` names.
+    /// As [`origin_head`], of this repository.
     pub fn origin_head(&self) -> Option<String> {
-        let head = small(&self.common.join("refs/remotes/origin/HEAD"))?;
-        head.trim_end().strip_prefix("ref: refs/remotes/origin/").map(str::to_owned)
+        origin_head(&self.common)
     }
+}
+
+/// The git folder that the repository at `folder` shares with its worktrees, as it is written: for looking into it,
+/// where a [`GitDir`], which asks the disk a dozen times, would be too slow.
+pub fn shared(folder: &Path) -> PathBuf {
+    let dot = folder.join(".git");
+    let dir = match dot.symlink_metadata() {
+        Ok(metadata) if metadata.is_file() => {
+            match small(&dot).as_deref().and_then(|text| text.strip_prefix("gitdir:")) {
+                Some(target) => folder.join(target.trim_end_matches(['\n', '\r']).trim_start()),
+                None => dot,
+            }
+        }
+        Ok(_) => dot,
+        Err(_) => folder.to_path_buf(),
+    };
+    match small(&dir.join("commondir")) {
+        Some(text) => dir.join(text.trim_end_matches(['\n', '\r'])),
+        None => dir,
+    }
+}
+
+/// The `url` of `origin` in the repository's own config; `None` when it is not there or set in another file.
+pub fn origin(common: &Path) -> Option<String> {
+    let config = small(&common.join("config"))?;
+    let mut inside = false;
+    for line in config.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line.eq_ignore_ascii_case("[remote \"origin\"]");
+        } else if inside
+            && let Some((name, url)) = line.split_once('=')
+            && name.trim().eq_ignore_ascii_case("url")
+        {
+            return Some(url.trim().trim_matches('"').to_owned());
+        }
+    }
+    None
+}
+
+/// The branch that `origin/HEAD` names.
+pub fn origin_head(common: &Path) -> Option<String> {
+    let head = small(&common.join("refs/remotes/origin/HEAD"))?;
+    head.trim_end().strip_prefix("ref: refs/remotes/origin/").map(str::to_owned)
 }
 
 fn loose(dir: &Path, prefix: &str, found: &mut BTreeSet<String>, depth: usize) {

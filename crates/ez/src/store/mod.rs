@@ -47,15 +47,23 @@ pub fn check_id(id: &str) -> Result<(), Failure> {
 
 /// A file's text. `None`: there is none. An empty file that exists was cut short by somebody, it is not "nothing".
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    files::read_bounded(path, MAX)?.map(|bytes| text(path, &bytes)).transpose()
+    let Some(bytes) = files::read_bounded(path, MAX)? else { return Ok(None) };
+    let content = String::from_utf8(bytes).map_err(|error| damaged(path, &Failure::new(error.to_string())))?;
+    not_blank(path, &content)?;
+    Ok(Some(content))
 }
 
-fn text(path: &Path, bytes: &[u8]) -> Result<String, Failure> {
-    let text = std::str::from_utf8(bytes).map_err(|error| damaged(path, &Failure::new(error.to_string())))?;
-    if text.trim().is_empty() {
+fn text<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Failure> {
+    let content = std::str::from_utf8(bytes).map_err(|error| damaged(path, &Failure::new(error.to_string())))?;
+    not_blank(path, content)?;
+    Ok(content)
+}
+
+fn not_blank(path: &Path, content: &str) -> Result<(), Failure> {
+    if content.trim_start().is_empty() {
         return Err(damaged(path, &Failure::new("it is empty")));
     }
-    Ok(text.to_owned())
+    Ok(())
 }
 
 fn damaged(path: &Path, why: &Failure) -> Failure {
@@ -195,7 +203,7 @@ where
     let mut answer = None;
     files::update(path, Mode::Normal, |old| {
         let old = old.map(|bytes| text(path, bytes)).transpose()?;
-        let mut content = parse(old.as_deref()).map_err(|why| damaged(path, &why))?;
+        let mut content = parse(old).map_err(|why| damaged(path, &why))?;
         let before = old.is_some().then(|| content.clone());
         answer = Some(change(&mut content)?);
         Ok((before.as_ref() != Some(&content)).then(|| write(&content).into_bytes()))

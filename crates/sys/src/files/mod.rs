@@ -146,12 +146,13 @@ pub fn append_line(path: &Path, line: &str) -> Result<(), Failure> {
 /// # Errors
 /// When it is longer than `max` bytes, is no regular file (a fifo or device is not waited for), or cannot be read.
 pub fn read_bounded(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure> {
-    let file = match open_read(path) {
+    let (file, length) = match open_sized(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::io("read", path, &error)),
     };
-    let mut bytes = Vec::new();
+    // With room for all of it and one byte more, the second read finds the end.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(max).min(max).saturating_add(1));
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     file.take(limit).read_to_end(&mut bytes).map_err(|error| Failure::io("read", path, &error))?;
     if bytes.len() > max {
@@ -183,9 +184,16 @@ pub fn read_tail(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure> {
 
 /// Opens a regular file to read, without waiting for a fifo's writer or a device.
 fn open_read(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// As [`open_read`], with the file's length.
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
-    regular(unwaited(&mut options).open(path)?)
+    let file = unwaited(&mut options).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(not_regular()) }
 }
 
 /// Opens a regular file to write at its end; makes it (0600), but not its folder.
