@@ -21,13 +21,12 @@ pub(super) fn repos(text: &str) -> Option<Vec<Repo>> {
             _ => {
                 let (key, value) = pair(line)?;
                 let (repo, seen) = open.as_mut()?;
-                seen.first(key)?;
                 match key {
-                    "id" => repo.id = value.text()?,
-                    "path" => repo.path = value.text()?,
-                    "name" => repo.name = value.text()?,
-                    "registered_at" => repo.registered_at = value.text()?,
-                    "is_git" => repo.is_git = value.flag()?,
+                    "id" => seen.put(ID, &mut repo.id, value.text())?,
+                    "path" => seen.put(SECOND, &mut repo.path, value.text())?,
+                    "name" => seen.put(1 << 2, &mut repo.name, value.text())?,
+                    "registered_at" => seen.put(1 << 3, &mut repo.registered_at, value.text())?,
+                    "is_git" => seen.put(1 << 4, &mut repo.is_git, value.flag())?,
                     _ => value.into_table(key, &mut repo.extra)?,
                 }
             }
@@ -39,8 +38,7 @@ pub(super) fn repos(text: &str) -> Option<Vec<Repo>> {
 
 fn close_repo(open: Option<(Repo, Seen)>, found: &mut Vec<Repo>) -> Option<()> {
     let Some((repo, seen)) = open else { return Some(()) };
-    let whole = seen.has("id") && seen.has("path") && super::check_id(&repo.id).is_ok();
-    whole.then(|| found.push(repo))
+    (seen.needed() && super::check_id(&repo.id).is_ok()).then(|| found.push(repo))
 }
 
 /// What a `repo.toml` says, if every line is one that we would write.
@@ -55,14 +53,13 @@ pub(super) fn repo_state(text: &str) -> Option<RepoState> {
             Some("[plugin_state]") => break true,
             Some(line) => {
                 let (key, value) = pair(line)?;
-                seen.first(key)?;
                 match key {
-                    "remote_url" => state.remote_url = Some(value.text()?),
-                    "default_branch" => state.default_branch = Some(value.text()?),
-                    "labels" => state.labels = value.texts()?,
-                    "last_accessed" => state.last_accessed = Some(value.text()?),
-                    "path" => state.path = Some(value.text()?),
-                    "git_dir" => state.git_dir = Some(value.text()?),
+                    "remote_url" => seen.put(1, &mut state.remote_url, value.text().map(Some))?,
+                    "default_branch" => seen.put(1 << 1, &mut state.default_branch, value.text().map(Some))?,
+                    "labels" => seen.put(1 << 2, &mut state.labels, value.texts())?,
+                    "last_accessed" => seen.put(1 << 3, &mut state.last_accessed, value.text().map(Some))?,
+                    "path" => seen.put(1 << 4, &mut state.path, value.text().map(Some))?,
+                    "git_dir" => seen.put(1 << 5, &mut state.git_dir, value.text().map(Some))?,
                     "plugin_state" => return None,
                     _ => value.into_table(key, &mut state.extra)?,
                 }
@@ -72,7 +69,7 @@ pub(super) fn repo_state(text: &str) -> Option<RepoState> {
     let mut own: Option<&mut Table> = None;
     for line in lines.filter(|line| plugins && !line.is_empty()) {
         if let Some(name) = line.strip_prefix("[plugin_state.").and_then(|rest| rest.strip_suffix(']')) {
-            if !is_bare(name) || state.plugin_state.contains_key(name) {
+            if name.is_empty() || !name.bytes().all(is_bare) || state.plugin_state.contains_key(name) {
                 return None;
             }
             state.plugin_state.insert(name.to_owned(), Value::Table(Table::new()));
@@ -94,7 +91,8 @@ enum Part {
 
 /// The sessions of a `sessions.toml`, if every line is one that we would write.
 pub(super) fn sessions(text: &str) -> Option<Vec<Session>> {
-    let mut found = Vec::new();
+    // One of ours is hardly shorter; too much room costs nothing, growing copies everything.
+    let mut found = Vec::with_capacity(text.len() / 256 + 1);
     let mut open: Option<(Session, Seen)> = None;
     let mut part = Part::Session;
     for line in text.lines() {
@@ -106,12 +104,12 @@ pub(super) fn sessions(text: &str) -> Option<Vec<Session>> {
                 continue;
             }
             "[sessions.env]" => {
-                open.as_mut()?.1.first("env")?;
+                open.as_mut()?.1.first(ENV)?;
                 part = Part::Env;
                 continue;
             }
             "[sessions.plugin_state]" => {
-                open.as_mut()?.1.first("plugin_state")?;
+                open.as_mut()?.1.first(STATE)?;
                 part = Part::State;
                 continue;
             }
@@ -120,10 +118,7 @@ pub(super) fn sessions(text: &str) -> Option<Vec<Session>> {
         let (key, value) = pair(line)?;
         let (session, seen) = open.as_mut()?;
         match part {
-            Part::Session => {
-                seen.first(key)?;
-                own(session, key, value)?;
-            }
+            Part::Session => own(session, seen, key, value)?,
             Part::Env => {
                 let value = match value {
                     Plain::Flag(flag) => flag.to_string(),
@@ -141,67 +136,56 @@ pub(super) fn sessions(text: &str) -> Option<Vec<Session>> {
     Some(found)
 }
 
-fn own(session: &mut Session, key: &str, value: Plain) -> Option<()> {
+fn own(session: &mut Session, seen: &mut Seen, key: &str, value: Plain) -> Option<()> {
     match key {
-        "id" => session.id = value.text()?,
-        "name" => session.name = value.text()?,
-        "parent_id" => session.parent_id = Some(value.text()?),
-        "path" => session.path = Some(value.text()?),
-        "labels" => session.labels = value.texts()?,
-        "created_at" => session.created_at = value.text()?,
-        "is_default" => session.is_default = value.flag()?,
-        "bare" => session.bare = value.flag()?,
-        "last_accessed" => session.last_accessed = Some(value.text()?),
+        "id" => seen.put(ID, &mut session.id, value.text()),
+        "name" => seen.put(SECOND, &mut session.name, value.text()),
+        "parent_id" => seen.put(1 << 2, &mut session.parent_id, value.text().map(Some)),
+        "path" => seen.put(1 << 3, &mut session.path, value.text().map(Some)),
+        "labels" => seen.put(1 << 4, &mut session.labels, value.texts()),
+        "created_at" => seen.put(1 << 5, &mut session.created_at, value.text()),
+        "is_default" => seen.put(1 << 6, &mut session.is_default, value.flag()),
+        "bare" => seen.put(1 << 7, &mut session.bare, value.flag()),
+        "last_accessed" => seen.put(1 << 8, &mut session.last_accessed, value.text().map(Some)),
         // As values: the general parser knows what goes with them.
-        "env" | "plugin_state" => return None,
-        _ => value.into_table(key, &mut session.extra)?,
+        "env" | "plugin_state" => None,
+        _ => value.into_table(key, &mut session.extra),
     }
-    Some(())
 }
 
 fn close_session(open: Option<(Session, Seen)>, found: &mut Vec<Session>) -> Option<()> {
     let Some((session, seen)) = open else { return Some(()) };
-    (seen.has("id") && seen.has("name")).then(|| found.push(session))
+    seen.needed().then(|| found.push(session))
 }
 
-/// The keys of a block so far that have a field; those in `extra` are told apart by the table itself.
+/// The fields of a block that have been given so far, a bit each; those in `extra` are told apart by the table itself.
 #[derive(Default)]
 struct Seen(u16);
 
-const FIELDS: [&str; 16] = [
-    "id",
-    "name",
-    "path",
-    "registered_at",
-    "is_git",
-    "remote_url",
-    "default_branch",
-    "labels",
-    "last_accessed",
-    "git_dir",
-    "parent_id",
-    "created_at",
-    "is_default",
-    "bare",
-    "env",
-    "plugin_state",
-];
+/// What a block cannot do without has the first bits.
+const ID: u16 = 1;
+const SECOND: u16 = 2;
+const NEEDED: u16 = ID | SECOND;
+/// The two tables of a session.
+const ENV: u16 = 1 << 14;
+const STATE: u16 = 1 << 15;
 
 impl Seen {
-    fn bit(key: &str) -> u16 {
-        FIELDS.iter().position(|field| *field == key).map_or(0, |at| 1 << at)
+    fn needed(&self) -> bool {
+        self.0 & NEEDED == NEEDED
     }
 
-    fn has(&self, key: &str) -> bool {
-        self.0 & Self::bit(key) != 0
-    }
-
-    /// `None` when the key is there already.
-    fn first(&mut self, key: &str) -> Option<()> {
-        let bit = Self::bit(key);
-        let new = self.0 & bit == 0;
-        self.0 |= bit;
+    /// `None` when the field has been given already.
+    fn first(&mut self, field: u16) -> Option<()> {
+        let new = self.0 & field == 0;
+        self.0 |= field;
         new.then_some(())
+    }
+
+    /// Gives a field its value; `None` when it has one, or this is none.
+    fn put<T>(&mut self, field: u16, slot: &mut T, value: Option<T>) -> Option<()> {
+        *slot = value?;
+        self.first(field)
     }
 }
 
@@ -247,14 +231,14 @@ impl Plain<'_> {
     }
 }
 
-fn is_bare(key: &str) -> bool {
-    !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+fn is_bare(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
 /// `key = value` on one line, the key bare.
 fn pair(line: &str) -> Option<(&str, Plain<'_>)> {
-    let (key, rest) = line.split_at(line.find(' ')?);
-    let value = rest.strip_prefix(" = ").filter(|_| is_bare(key))?;
+    let (key, rest) = line.split_at(line.bytes().position(|byte| !is_bare(byte)).filter(|&end| end > 0)?);
+    let value = rest.strip_prefix(" = ")?;
     let simple = match value {
         "true" => Some(Plain::Flag(true)),
         "false" => Some(Plain::Flag(false)),
