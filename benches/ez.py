@@ -179,7 +179,10 @@ def plugins(binary, count, rows):
     with Home(binary) as none, Home(binary) as five:
         programs = [five.nothing(f"nothing{n}") for n in range(PLUGINS)]
         number = iter(range(10**6))
-        request = b'{"hook":"on_session_create"}\n'
+        # What ez will write to them: a shell reads it byte by byte, which is part of the start.
+        five.ok([binary, "session", "new", "first"])
+        shown = five.ok([binary, "plugin", "run", "nothing0", "on_session_create", "--session", "first"])
+        request = shown.splitlines()[0].encode() + b"\n"
 
         def new(home):
             return home.timed([binary, "session", "new", f"s{next(number)}"])
