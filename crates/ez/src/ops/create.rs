@@ -65,9 +65,16 @@ pub fn create(context: &Context, repo: &Repo, wanted: &Wanted, out: &mut Out) ->
         return Err(Failure::new(format!("{} is no git repository any more", repo.path))
             .hint("`ez doctor` tells what can be done"));
     }
-    let replaced = if hooked { existing_branch(context, repo, git_dir.as_ref(), &wanted.name, out)? } else { None };
+    let all = if hooked { branches(context, repo, git_dir.as_ref()) } else { None };
+    let exists = all.as_ref().is_some_and(|all| all.contains(wanted.name.as_str()));
+    let replaced = if exists { existing_branch(context, repo, &wanted.name, out)? } else { None };
     let session = fresh(repo, wanted, parent);
-    let branches = if hooked { branches(context, repo, git_dir.as_ref()) } else { None };
+    let branches = all.map(|mut all| {
+        if replaced.is_some() {
+            all.remove(wanted.name.as_str());
+        }
+        all
+    });
     let asked: Vec<String> = if hooked {
         plugins::in_order(context, Hook::OnSessionCreate).0.into_iter().map(|plugin| plugin.name).collect()
     } else {
@@ -76,7 +83,7 @@ pub fn create(context: &Context, repo: &Repo, wanted: &Wanted, out: &mut Out) ->
     let list = branches.clone().map(|all| all.into_iter().collect());
     let open =
         if asked.is_empty() { None } else { Some(record::open_with(context, repo, "create", &session, asked, list)?) };
-    store_new(context, repo, &session)?;
+    store_new(context, repo, &session, open.is_some())?;
     if !hooked {
         return Ok(Made { session, post: Vec::new(), cd: None });
     }
@@ -89,9 +96,14 @@ pub fn create(context: &Context, repo: &Repo, wanted: &Wanted, out: &mut Out) ->
         close(open, out);
         return Err(failure);
     }
+    let made = call.session.unwrap_or_else(|| session.clone());
+    if open.is_some() && made == session {
+        // Else the plugins' patch has been written, and the session with it.
+        context.store.settle(&repo.id);
+    }
     close(open, out);
     let Effects { post, cd, .. } = effects;
-    Ok(Made { session: call.session.unwrap_or(session), post, cd })
+    Ok(Made { session: made, post, cd })
 }
 
 fn close(open: Option<Open>, out: &mut Out) {
@@ -166,13 +178,15 @@ fn fresh(repo: &Repo, wanted: &Wanted, parent_id: Option<String>) -> Session {
     }
 }
 
-fn store_new(context: &Context, repo: &Repo, session: &Session) -> Result<(), Failure> {
-    context.store.update_sessions(&repo.id, |sessions| {
+/// `begins`: more of the operation follows.
+fn store_new(context: &Context, repo: &Repo, session: &Session, begins: bool) -> Result<(), Failure> {
+    let add = |sessions: &mut Vec<Session>| {
         // Somebody may have been quicker since we looked.
         check_free(repo, sessions, &session.name, None)?;
         sessions.push(session.clone());
         Ok(())
-    })
+    };
+    if begins { context.store.begin_sessions(&repo.id, add) } else { context.store.update_sessions(&repo.id, add) }
 }
 
 /// All local branches, by looking, or by git where refs are kept in another way.
@@ -188,14 +202,9 @@ pub(super) fn branches(context: &Context, repo: &Repo, git: Option<&GitDir>) -> 
 fn existing_branch(
     context: &Context,
     repo: &Repo,
-    git_dir: Option<&GitDir>,
     name: &SessionName,
     out: &mut Out,
 ) -> Result<Option<(String, String)>, Failure> {
-    let exists = branches(context, repo, git_dir).is_some_and(|all| all.contains(name.as_str()));
-    if !exists {
-        return Ok(None);
-    }
     let git = Git::new(context, &repo.path);
     let elsewhere = git.worktrees()?.into_iter().find(|tree| tree.branch.as_deref() == Some(name.as_str()));
     if let Some(tree) = elsewhere {

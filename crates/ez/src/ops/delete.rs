@@ -147,7 +147,7 @@ fn remove(
         let names = asked.iter().map(|plugin| plugin.name.clone()).collect();
         Some(record::open(context, repo, "delete", session, names)?)
     };
-    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), !one.changes.is_empty()) {
+    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how)) {
         Ok(kept) => kept,
         Err(failure) => {
             close(open, out);
@@ -178,6 +178,15 @@ fn remove(
     Ok(())
 }
 
+fn keeping(context: &Context, one: &Going, how: How) -> trash::Work {
+    let branch_stays = !how.branch && context.config.delete_branch.as_deref() != Some("merged");
+    match (one.changes.is_empty(), &one.branch) {
+        (false, _) => trash::Work::Changes,
+        (true, Some(_)) if branch_stays => trash::Work::OnBranch,
+        (true, _) => trash::Work::Commits,
+    }
+}
+
 fn close(open: Option<record::Open>, out: &mut Out) {
     if let Some(Err(failure)) = open.map(record::Open::close) {
         out.warn(&failure.to_string());
@@ -190,7 +199,7 @@ fn tell(context: &Context, repo: &Repo, one: &Going, kept: trash::Kept, out: &mu
         out.note(&format!("{} files that only this folder had went to the trash (ez trash list)", kept.files));
     }
     let Some(branch) = &one.branch else { return };
-    match Git::new(context, &repo.path).commits_of_its_own(branch) {
+    match own_commits(context, repo, branch) {
         Some(count) if count > 0 => out.note(&format!("branch {branch} kept, {count} commits not merged")),
         _ => {}
     }
@@ -202,6 +211,13 @@ fn tell(context: &Context, repo: &Repo, one: &Going, kept: trash::Kept, out: &mu
     }
 }
 
+/// How many commits only this branch has. One that is where main is needs no git to tell.
+fn own_commits(context: &Context, repo: &Repo, branch: &str) -> Option<u64> {
+    let git = GitDir::at(Path::new(&repo.path))?;
+    let at_main = git.commit(&format!("refs/heads/{branch}")).is_some_and(|tip| git.is_main_at(&tip, branch));
+    if at_main { Some(0) } else { Git::new(context, &repo.path).commits_of_its_own(branch) }
+}
+
 fn branch_too(context: &Context, repo: &Repo, one: &Going, how: How, out: &mut Out) {
     let Some(branch) = &one.branch else { return };
     let merged_only = context.config.delete_branch.as_deref() == Some("merged");
@@ -209,7 +225,7 @@ fn branch_too(context: &Context, repo: &Repo, one: &Going, how: How, out: &mut O
         return;
     }
     let git = Git::new(context, &repo.path);
-    let own = git.commits_of_its_own(branch);
+    let own = own_commits(context, repo, branch);
     if own != Some(0) && !(how.branch && how.force) {
         if how.branch {
             out.note(&format!(

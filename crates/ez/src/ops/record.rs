@@ -94,7 +94,8 @@ pub fn open_with(
     };
     let text = serde_json::to_vec(&record).map_err(|error| Failure::new("could not write the record").cause(error))?;
     let file = folder.join(format!("{}.json", session.id));
-    files::write_atomic(&file, &text, Mode::Normal)?;
+    files::remove_file(&file)?;
+    files::write_new(&file, &text, Mode::Normal)?;
     Ok(Open { file, lock })
 }
 

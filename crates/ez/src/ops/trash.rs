@@ -25,6 +25,17 @@ pub struct Kept {
     pub owned: bool,
 }
 
+/// What a worktree holds that a ref has to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Nothing: all of it is on a branch that stays.
+    OnBranch,
+    /// Commits: no branch is at them, or the branch goes as well.
+    Commits,
+    /// Tracked changes.
+    Changes,
+}
+
 /// `entry.toml` of a trash entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
@@ -70,7 +81,7 @@ pub fn keep(
     repo: &Repo,
     session: &Session,
     branch: Option<&str>,
-    dirty: bool,
+    work: Work,
 ) -> Result<Kept, Failure> {
     store::check_id(&session.id)?;
     let mut kept = Kept::default();
@@ -87,32 +98,35 @@ pub fn keep(
         record: session.to_text(),
     };
     let folder = root(context).join(&session.id);
-    if let Some(path) = own_worktree(repo, session) {
+    if let Some(tree) = own_worktree(repo, session) {
+        let path = &tree.top;
         kept.owned = true;
-        let git = Git::new(context, &path);
-        entry.tip = git.line(&["rev-parse", "--verify", "--quiet", "HEAD"]);
-        if dirty {
+        let git = Git::new(context, path);
+        entry.tip = tree.tip().or_else(|| git.line(&["rev-parse", "--verify", "--quiet", "HEAD"]));
+        if work == Work::Changes {
             entry.changes = git.line(&["stash", "create", &format!("ez trash: {}", session.name)]);
         }
-        if let Some(keep) = entry.changes.as_ref().or(entry.tip.as_ref()) {
+        if let Some(keep) = entry.changes.as_ref().or(entry.tip.as_ref()).filter(|_| work != Work::OnBranch) {
             git.text(&["update-ref", &trash_ref(&session.id), keep])?;
         }
         // The bundled git-worktree moves the whole folder aside, so a copy would be a second one.
         if !bundled_moves_it(context) {
-            kept.files = copy_files(context, &git, &path, &folder.join("files"))?;
+            kept.files = copy_files(context, &git, path, &folder.join("files"))?;
         }
     }
     let text = toml::to_string(&entry).map_err(|error| Failure::new("could not write the trash entry").cause(error))?;
-    files::write_atomic(&folder.join("entry.toml"), text.as_bytes(), Mode::Private)?;
+    let file = folder.join("entry.toml");
+    // One that is there is of an earlier try.
+    files::remove_file(&file)?;
+    files::write_new(&file, text.as_bytes(), Mode::Private)?;
     Ok(kept)
 }
 
 /// The session's folder when it is a linked worktree of this repository.
-fn own_worktree(repo: &Repo, session: &Session) -> Option<PathBuf> {
-    let path = PathBuf::from(session.path.as_ref()?);
-    let tree = GitDir::at(&path)?;
+fn own_worktree(repo: &Repo, session: &Session) -> Option<GitDir> {
+    let tree = GitDir::at(Path::new(session.path.as_ref()?))?;
     let main = GitDir::at(Path::new(&repo.path))?;
-    (tree.common == main.common && tree.dir != tree.common).then_some(path)
+    (tree.common == main.common && tree.dir != tree.common).then_some(tree)
 }
 
 fn bundled_moves_it(context: &Context) -> bool {

@@ -12,7 +12,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path};
 
-pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, write_atomic};
+pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, update_whole, write_atomic, write_new, write_whole};
 pub use backup::{KEEP, backup};
 pub use lock::{LOCK_WAIT, Lock};
 pub use moving::{remove_empty_dir, rename};
@@ -247,9 +247,9 @@ fn found(result: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Makes a rename in `folder` last over a power cut. Not every file system can do that, and the new content is
-/// in place already, so a failure is none of the caller's.
-fn sync_folder(folder: &Path) {
+/// Makes renames in `folder` last over a power cut: those of [`write_whole`]. Not every file system can do that, and the
+/// new content is in place already, so a failure is none of the caller's.
+pub fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

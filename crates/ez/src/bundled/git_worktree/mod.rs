@@ -2,7 +2,7 @@
 //! branch of the session's name (ez-behaviour.md 7; ez.md, Bundled plugins).
 //! It touches linked worktrees of the repository only, below `.ez` or at the path the session has recorded, and never
 //! the main checkout; a folder that is neither is left alone and named.
-//! Nothing it is asked for costs more than two or three starts of git, a delete none at all.
+//! A new branch costs one start of git, one that is there two or three, a delete none at all.
 
 mod create;
 mod delete;
