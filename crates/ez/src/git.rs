@@ -8,6 +8,7 @@ use sys::proc::{self, Cancel, Finished, HandOver, Limits, Spec};
 use sys::{Env, Failure, text};
 
 use crate::context::Context;
+use crate::model::gitdir::GitDir;
 
 /// Bytes kept of one answer.
 const MAX: usize = 64 << 20;
@@ -152,6 +153,15 @@ impl Git {
     pub fn dir(&self) -> &Path {
         &self.dir
     }
+}
+
+/// The branch that a worktree has checked out, `None` when it is detached; from its files where they tell.
+pub fn branch(context: &Context, tree: &GitDir) -> Option<String> {
+    if tree.reftable() {
+        let full = Git::new(context, &tree.top).line(&["symbolic-ref", "--quiet", "HEAD"])?;
+        return full.strip_prefix("refs/heads/").map(str::to_owned);
+    }
+    tree.branch()
 }
 
 fn failed(args: &[&str], done: &Finished) -> Failure {

@@ -84,10 +84,15 @@ impl GitDir {
         None
     }
 
-    /// The branch that is checked out; `None` for a detached HEAD.
+    /// The branch that is checked out; `None` for a detached HEAD, and where only git can tell ([`GitDir::reftable`]).
     pub fn branch(&self) -> Option<String> {
         let head = small(&self.dir.join("HEAD"))?;
-        head.trim_end().strip_prefix("ref: refs/heads/").map(str::to_owned)
+        head.trim_end().strip_prefix("ref: refs/heads/").filter(|name| *name != ".invalid").map(str::to_owned)
+    }
+
+    /// Refs are in a format that only git reads.
+    pub fn reftable(&self) -> bool {
+        self.common.join("reftable").exists()
     }
 
     /// The commit of HEAD; `None` where there is none yet, and where only git can tell.
@@ -144,7 +149,7 @@ impl GitDir {
 
     /// The names of all local branches; `None` when refs are kept in a way that this does not read.
     pub fn branches(&self) -> Option<BTreeSet<String>> {
-        if self.common.join("reftable").exists() {
+        if self.reftable() {
             return None;
         }
         let mut found = BTreeSet::new();

@@ -75,11 +75,9 @@ pub fn create(context: &Context, repo: &Repo, wanted: &Wanted, out: &mut Out) ->
         }
         all
     });
-    let asked: Vec<String> = if hooked {
-        plugins::in_order(context, Hook::OnSessionCreate).0.into_iter().map(|plugin| plugin.name).collect()
-    } else {
-        Vec::new()
-    };
+    let (plugins, broken) =
+        if hooked { plugins::in_order(context, Hook::OnSessionCreate) } else { (Vec::new(), Vec::new()) };
+    let asked: Vec<String> = plugins.iter().map(|plugin| plugin.name.clone()).collect();
     let list = branches.clone().map(|all| all.into_iter().collect());
     let open =
         if asked.is_empty() { None } else { Some(record::open_with(context, repo, "create", &session, asked, list)?) };
@@ -88,6 +86,8 @@ pub fn create(context: &Context, repo: &Repo, wanted: &Wanted, out: &mut Out) ->
         return Ok(Made { session, post: Vec::new(), cd: None });
     }
     let mut call = Call::session(Hook::OnSessionCreate, repo, &session);
+    // What cannot be asked is told where the hook is fired, which looks again then.
+    call.only = broken.is_empty().then_some(plugins);
     let mut effects = fire(context, &mut call, out);
     if let Some(failure) = effects.failure.take() {
         let session = call.session.take().unwrap_or(session);

@@ -10,7 +10,7 @@ use wire::hook::Hook;
 use super::{record, trash};
 use crate::cli::Out;
 use crate::context::Context;
-use crate::git::Git;
+use crate::git::{self, Git};
 use crate::hooks::{Call, fire, plugins};
 use crate::landing::Landing;
 use crate::model::gitdir::GitDir;
@@ -83,7 +83,7 @@ fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Fail
             .cause(why)
             .hint(format!("git worktree unlock {}", path.display())));
     }
-    going.branch = tree.branch();
+    going.branch = git::branch(context, &tree);
     going.changes = Git::new(context, path).changes()?;
     Ok(going)
 }
@@ -139,8 +139,8 @@ fn remove(
 ) -> Result<(), Failure> {
     let session = &one.session;
     let hooked = repo.is_git && !session.bare && !how.no_hooks;
-    let (asked, _) = plugins::in_order(context, Hook::OnSessionDelete);
-    let asked = if hooked { asked } else { Vec::new() };
+    let (asked, broken) =
+        if hooked { plugins::in_order(context, Hook::OnSessionDelete) } else { (Vec::new(), Vec::new()) };
     let open = if asked.is_empty() && session.path.is_none() {
         None
     } else {
@@ -156,6 +156,7 @@ fn remove(
     };
     if hooked {
         let mut call = Call::session(Hook::OnSessionDelete, repo, session);
+        call.only = broken.is_empty().then_some(asked);
         call.unstored = true;
         let effects = fire(context, &mut call, out);
         if let Some(failure) = effects.failure {

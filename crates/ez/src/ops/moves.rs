@@ -100,7 +100,8 @@ fn move_worktree(
         return Ok(None);
     }
     let git = Git::new(context, &repo.path);
-    let branch = tree.branch().filter(|branch| *branch == session.name || *branch == git_name(&session.name));
+    let branch = crate::git::branch(context, &tree)
+        .filter(|branch| *branch == session.name || *branch == git_name(&session.name));
     let new_branch = git_name(name.as_str());
     if let Some(branch) = &branch {
         git.text(&["branch", "-m", "--", branch, &new_branch])?;
@@ -155,25 +156,9 @@ fn make_parent(path: &Path) -> Result<(), Failure> {
     path.parent().map_or(Ok(()), sys::files::make_dir)
 }
 
-/// The name as a branch: blanks and what git refuses become dashes.
+/// The name as a branch, as the bundled git-worktree names it: what git refuses becomes dashes.
 pub fn git_name(name: &str) -> String {
-    let mut out: String = name
-        .chars()
-        .map(|c| {
-            if c.is_whitespace() || c.is_control() || matches!(c, '~' | '^' | ':' | '?' | '*' | '[' | '\\') {
-                '-'
-            } else {
-                c
-            }
-        })
-        .collect();
-    for (bad, good) in [("..", "-"), ("@{", "-")] {
-        while out.contains(bad) {
-            out = out.replace(bad, good);
-        }
-    }
-    let out = out.trim_end_matches('.').to_owned();
-    if out == "@" { "-".to_owned() } else { out }
+    crate::bundled::git_worktree::branch_name(name)
 }
 
 /// Beside the old folder, under the new name; `None` when the folder does not bear the old one.
@@ -206,9 +191,10 @@ pub fn register(
         return Err(Failure::new(format!("{} is no worktree of {}", git.top.display(), quoted(&repo.name))));
     }
     let top = utf8(&git.top)?;
-    let name = match (name, git.branch()) {
+    let branch = crate::git::branch(context, &git);
+    let name = match (name, &branch) {
         (Some(name), _) => SessionName::parse(name)?,
-        (None, Some(branch)) => SessionName::parse(&branch)?,
+        (None, Some(branch)) => SessionName::parse(branch)?,
         (None, None) => {
             let short = Git::new(context, &git.top).line(&["rev-parse", "--short", "HEAD"]).unwrap_or_default();
             return Err(Failure::new(format!("{top} has no branch checked out (detached at {short})"))
@@ -217,7 +203,7 @@ pub fn register(
     };
     let mut plugin_state = toml::Table::new();
     plugin_state.insert("worktree_path".to_owned(), Value::String(top.clone()));
-    if let Some(branch) = git.branch() {
+    if let Some(branch) = branch {
         plugin_state.insert("branch".to_owned(), Value::String(branch));
     }
     context.store.update_sessions(&repo.id, |sessions| {

@@ -129,10 +129,14 @@ pub(super) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| Failure::io("find", path, &error))
 }
 
-/// The branch that a git folder has checked out, by its HEAD; none when it is detached.
+/// The branch that a git folder has checked out, by its HEAD; none when it is detached, and with a reftable.
 pub(super) fn branch_in(git_dir: &Path) -> Result<Option<String>, Failure> {
     let head = files::read_bounded(&git_dir.join("HEAD"), SMALL)?.unwrap_or_default();
-    Ok(String::from_utf8_lossy(&head).trim_end().strip_prefix("ref: refs/heads/").map(str::to_owned))
+    Ok(String::from_utf8_lossy(&head)
+        .trim_end()
+        .strip_prefix("ref: refs/heads/")
+        .filter(|name| *name != ".invalid")
+        .map(str::to_owned))
 }
 
 /// What a folder is to a repository.

@@ -34,6 +34,11 @@ pub(super) fn serve(request: &Request, env: &Env) -> Result<Answer, Failure> {
     hook(request, session, env)
 }
 
+/// What the branch of the session `name` is called: the name itself where git can hold it, else the nearest name.
+pub fn branch_name(name: &str) -> String {
+    plan::branch(name)
+}
+
 /// `path` as text; JSON has no other.
 fn utf8(path: &Path) -> Result<&str, Failure> {
     path.to_str().ok_or_else(|| Failure::new(format!("the path {} is not UTF-8", path.display())))
