@@ -288,7 +288,7 @@ mod tests {
     fn what_a_worktree_shares_is_found_without_resolving() {
         let home = testkit::Home::new();
         home.write(home.path("repo/.git/worktrees/w/commondir"), "../..\n");
-        home.write(home.path("w/.git"), &format!("gitdir: {}\n", home.path("repo/.git/worktrees/w").display()));
+        home.write(home.path("w/.git"), format!("gitdir: {}\n", home.path("repo/.git/worktrees/w").display()));
         home.write(home.path("repo/.git/config"), "[remote \"origin\"]\n\turl = u\n");
         home.write(home.path("bare/HEAD"), "ref: refs/heads/main\n");
         assert_eq!(shared(&home.path("repo")), home.path("repo/.git"));
