@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sys::Failure;
 use sys::files::{self, Mode};
 
+use crate::bundled::git_worktree;
 use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Git;
@@ -240,7 +241,45 @@ pub fn restore(context: &Context, entry: &Entry, out: &mut Out) -> Result<(), Fa
     Ok(())
 }
 
+/// The worktree as it was, where it was only moved aside; else a new one with the changes and files that were kept.
 fn restore_worktree(context: &Context, repo: &Repo, entry: &Entry, path: &Path, out: &mut Out) -> Result<(), Failure> {
+    let aside = moved_aside(repo, entry);
+    if let Some(last) = aside.last()
+        && bring_branch_back(context, repo, entry)?
+    {
+        match git_worktree::restore(last, path, &context.child_env()) {
+            Ok(()) => return Ok(()),
+            Err(failure) => out.warn(&format!("{failure}; a new worktree is made")),
+        }
+    }
+    let whole = remake_worktree(context, repo, entry, path, aside.last(), out)?;
+    // What could not be applied is still there to be looked at.
+    if whole {
+        remove_aside(&aside)?;
+    }
+    Ok(())
+}
+
+/// The branch is where it was, again if need be. False when it has moved on: the worktree's files are not its own then.
+fn bring_branch_back(context: &Context, repo: &Repo, entry: &Entry) -> Result<bool, Failure> {
+    let (Some(branch), Some(tip)) = (&entry.branch, &entry.tip) else { return Ok(entry.branch.is_none()) };
+    let git = Git::new(context, &repo.path);
+    let full = format!("refs/heads/{branch}");
+    match git.commit(&full) {
+        Some(now) => Ok(now == *tip),
+        None => git.text(&["update-ref", &full, tip, ""]).map(|_| true),
+    }
+}
+
+/// True when all of it could be brought back.
+fn remake_worktree(
+    context: &Context,
+    repo: &Repo,
+    entry: &Entry,
+    path: &Path,
+    aside: Option<&PathBuf>,
+    out: &mut Out,
+) -> Result<bool, Failure> {
     let git = Git::new(context, &repo.path);
     let tip = entry.tip.clone().unwrap_or_default();
     let to = crate::context::utf8(path)?;
@@ -258,25 +297,48 @@ fn restore_worktree(context: &Context, repo: &Repo, entry: &Entry, path: &Path, 
         }
     }
     let tree = Git::new(context, path);
+    let mut whole = true;
     if let Some(changes) = &entry.changes
         && tree.text(&["stash", "apply", "--quiet", "--index", changes]).is_err()
         && let Err(failure) = tree.text(&["stash", "apply", "--quiet", changes])
     {
         out.warn(&format!("the uncommitted changes are in the commit {changes}, they could not be applied: {failure}"));
         git.text(&["update-ref", &format!("refs/ez/kept/{}", entry.id), changes])?;
+        whole = false;
     }
-    let own = root(context).join(&entry.id).join("files");
-    let aside = aside(repo, &entry.id);
-    for (from, only_missing) in [(own, false), (aside, true)] {
-        bring_back(&from, path, only_missing)?;
+    bring_back(&root(context).join(&entry.id).join("files"), path, false)?;
+    if let Some(aside) = aside {
+        bring_back(aside, path, true)?;
     }
-    Ok(())
+    Ok(whole)
 }
 
-/// Where the bundled git-worktree moves a deleted worktree (ez.md, "Bundled plugins").
-fn aside(repo: &Repo, id: &str) -> PathBuf {
-    let path = Path::new(&repo.path);
-    path.parent().unwrap_or(path).join(".ez/.trash").join(path.file_name().unwrap_or_default()).join(id)
+/// The folders that the bundled git-worktree moved this session's worktree to, the last one last (ez.md, "Bundled
+/// plugins"): `<id>`, and `<id>-2` and so on where one was there already.
+///
+/// One on another disk than the repository is moved to the trash beside itself.
+fn moved_aside(repo: &Repo, entry: &Entry) -> Vec<PathBuf> {
+    let trash = |path: &Path| Some(path.parent()?.join(".ez/.trash").join(path.file_name()?));
+    let own = entry.path.as_deref().and_then(|path| trash(Path::new(path)));
+    let folders = [own, trash(Path::new(&repo.path))];
+    let number = |name: &str| match name.strip_prefix(entry.id.as_str())? {
+        "" => Some(1),
+        rest => rest.strip_prefix('-')?.parse::<u32>().ok(),
+    };
+    let entries = folders.iter().flatten().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let mut found: Vec<(u32, PathBuf)> =
+        entries.filter_map(|entry| Some((number(entry.file_name().to_str()?)?, entry.path()))).collect();
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Removes them for good, with git's folder that is kept beside each.
+fn remove_aside(aside: &[PathBuf]) -> Result<(), Failure> {
+    for folder in aside {
+        files::remove_tree(folder)?;
+        files::remove_tree(&git_worktree::kept_beside(folder))?;
+    }
+    Ok(())
 }
 
 /// Copies what is not there; nothing that is there is replaced.
@@ -313,7 +375,7 @@ pub fn empty(context: &Context, days: Option<u64>) -> Result<usize, Failure> {
         }
         store::check_id(&entry.id)?;
         if let Some(repo) = repos.iter().find(|repo| repo.id == entry.repo) {
-            files::remove_tree(&aside(repo, &entry.id))?;
+            remove_aside(&moved_aside(repo, &entry))?;
             forget(context, repo, &entry.id);
         } else {
             files::remove_tree(&root(context).join(&entry.id))?;

@@ -4,6 +4,7 @@
 mod commands;
 mod hooks;
 mod lossless;
+mod trash;
 
 use std::path::PathBuf;
 

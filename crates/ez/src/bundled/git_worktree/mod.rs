@@ -11,7 +11,7 @@ mod plan;
 mod ready;
 mod rename;
 
-pub use delete::restore;
+pub use delete::{kept_beside, restore};
 
 use std::path::Path;
 
