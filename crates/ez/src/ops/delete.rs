@@ -253,7 +253,8 @@ fn leave_dead_folder(context: &Context, repo: &Repo, going: &[Going], landing: &
         let Some(path) = &one.session.path else { continue };
         if let Ok(inside) = cwd.strip_prefix(path) {
             let same: PathBuf = Path::new(&repo.path).join(inside);
-            let to = if same.is_dir() { same } else { PathBuf::from(&repo.path) };
+            let stays = inside.as_os_str().is_empty() || !same.is_dir();
+            let to = if stays { PathBuf::from(&repo.path) } else { same };
             landing.cd = to.to_str().map(str::to_owned);
         }
     }

@@ -35,9 +35,10 @@ pub fn rename(
         return Ok(Landing::default());
     }
     let open = record::open(context, repo, "rename", session, Vec::new())?;
-    let moved = if session.is_default { Ok(None) } else { move_worktree(context, repo, session, name) };
-    let new_path = match moved {
-        Ok(path) => path,
+    let moved =
+        if session.is_default { Ok(Moved::default()) } else { move_worktree(context, repo, session, name, out) };
+    let moved = match moved {
+        Ok(moved) => moved,
         Err(failure) => {
             open.close()?;
             return Err(failure);
@@ -50,12 +51,12 @@ pub fn rename(
             .find(|found| found.id == session.id)
             .ok_or_else(|| Failure::new(format!("the session {} was deleted meanwhile", quoted(&session.name))))?;
         name.as_str().clone_into(&mut stored.name);
-        if let Some(path) = &new_path {
+        if let Some(path) = &moved.path {
             stored.path = Some(path.clone());
-            for (key, value) in [("worktree_path", path.as_str()), ("branch", name.as_str())] {
-                if let Some(own) = stored.plugin_state.get_mut(key) {
-                    *own = Value::String(value.to_owned());
-                }
+        }
+        for (key, value) in [("worktree_path", &moved.path), ("branch", &moved.branch)] {
+            if let (Some(own), Some(value)) = (stored.plugin_state.get_mut(key), value) {
+                *own = Value::String(value.clone());
             }
         }
         Ok(stored.clone())
@@ -83,21 +84,29 @@ fn follow(context: &Context, old: &Session, new: &Session) -> Option<String> {
     (old != new).then(|| Path::new(new).join(inside).to_str().map(str::to_owned))?
 }
 
-/// Moves branch and worktree when they bear the session's name. The new folder.
+/// What got a new name.
+#[derive(Debug, Default)]
+struct Moved {
+    path: Option<String>,
+    branch: Option<String>,
+}
+
+/// Moves branch and worktree when they bear the session's name.
 fn move_worktree(
     context: &Context,
     repo: &Repo,
     session: &Session,
     name: &SessionName,
-) -> Result<Option<String>, Failure> {
+    out: &mut Out,
+) -> Result<Moved, Failure> {
     let Some(path) = session.path.as_deref().filter(|path| repo.is_git && Path::new(path).is_dir()) else {
-        return Ok(None);
+        return Ok(Moved::default());
     };
     let (Some(tree), Some(main)) = (GitDir::at(Path::new(path)), GitDir::at(Path::new(&repo.path))) else {
-        return Ok(None);
+        return Ok(Moved::default());
     };
     if tree.common != main.common || tree.dir == tree.common {
-        return Ok(None);
+        return Ok(Moved::default());
     }
     let git = Git::new(context, &repo.path);
     let branch = crate::git::branch(context, &tree)
@@ -114,13 +123,19 @@ fn move_worktree(
         }
         failure
     };
-    let Some(target) = new_folder(path, session, &new_branch) else { return Ok(None) };
+    let branch_only = Moved { path: None, branch: branch.as_ref().map(|_| new_branch.clone()) };
+    // The session's name, not the branch's: git-worktree finds the worktree of a parent by it.
+    let Some(target) = new_folder(path, session, name.as_str()) else { return Ok(branch_only) };
+    if tree.dir.join("modules").is_dir() {
+        out.note(&format!("the worktree stays at {path}: git cannot move one with submodules"));
+        return Ok(branch_only);
+    }
     if target.exists() && !Path::new(path).starts_with(&target) {
         return Err(back(Failure::new(format!("{} exists already", target.display()))));
     }
     let text = utf8(&target).map_err(&back)?;
     move_folder(&git, path, &target, &text).map_err(&back)?;
-    Ok(Some(text))
+    Ok(Moved { path: Some(text), ..branch_only })
 }
 
 /// Moves a worktree; below or above itself by way of a name beside it, since `a` cannot move into `a/b` at once.

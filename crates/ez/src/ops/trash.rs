@@ -138,8 +138,9 @@ fn bundled_moves_it(context: &Context) -> bool {
 
 /// Untracked and ignored files, as git names them.
 fn copy_files(context: &Context, git: &Git, path: &Path, to: &Path) -> Result<usize, Failure> {
-    let untracked = git.text(&["ls-files", "-z", "--others"])?;
-    let names: Vec<&str> = untracked.split('\0').filter(|name| !name.is_empty()).collect();
+    let untracked = git.bytes(&["ls-files", "-z", "--others"])?;
+    let names: Vec<PathBuf> =
+        untracked.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(crate::git::path).collect();
     let size: u64 = names.iter().filter_map(|name| path.join(name).symlink_metadata().ok()).map(|m| m.len()).sum();
     if size > COPY_MAX && !context.globals.yes {
         return Err(Failure::new(format!(
@@ -194,14 +195,32 @@ pub fn list(context: &Context) -> Vec<Entry> {
     found
 }
 
-/// The entry with this name or id; the newest of several.
+/// The entry with this name or id; the newest of several of one repository, which is the current one if that has any.
 ///
 /// # Errors
-/// When there is none.
+/// When there is none, or when several other repositories have one.
 pub fn find(context: &Context, name: &str) -> Result<Entry, Failure> {
-    list(context).into_iter().find(|entry| entry.name == name || entry.id == name).ok_or_else(|| {
-        Failure::new(format!("nothing called {} is in the trash", quoted(name))).hint("`ez trash list` lists what is")
-    })
+    let mut found = list(context);
+    found.retain(|entry| entry.name == name || entry.id == name);
+    if let Ok(here) = crate::locate::repo(context, None)
+        && let Some(own) = found.iter().find(|entry| entry.repo == here.id)
+    {
+        return Ok(own.clone());
+    }
+    let Some(newest) = found.first() else {
+        return Err(Failure::new(format!("nothing called {} is in the trash", quoted(name)))
+            .hint("`ez trash list` lists what is"));
+    };
+    if let Some(other) = found.iter().find(|entry| entry.repo != newest.repo) {
+        return Err(Failure::new(format!("more than one repository has {} in the trash", quoted(name))).hint(format!(
+            "name one by its id: {} ({}), {} ({})",
+            newest.id,
+            sys::text::clean(&newest.repo),
+            other.id,
+            sys::text::clean(&other.repo)
+        )));
+    }
+    Ok(newest.clone())
 }
 
 /// Brings a session back: its record, worktree, changes, files and notes; says what could not be brought back.

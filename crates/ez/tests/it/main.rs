@@ -5,6 +5,7 @@ mod commands;
 mod hooks;
 mod lossless;
 mod trash;
+mod worktrees;
 
 use std::path::PathBuf;
 

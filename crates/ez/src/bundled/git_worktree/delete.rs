@@ -29,6 +29,10 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
             return Ok(Answer::ok());
         }
         Folder::Missing => {
+            // A create that failed has made none; there is nothing to tell then.
+            if session.path.is_some() {
+                say(&format!("the worktree {shown} was gone already"));
+            }
             forget(&Git::new(env), repo, &path);
             remove_empty(path.parent(), &place.base());
             return Ok(Answer::ok());
@@ -62,7 +66,6 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
 
 /// The folder's git entry may outlive it; then git is told. That it cannot be told keeps no session alive.
 fn forget(git: &Git, repo: &Path, path: &Path) {
-    say(&format!("the worktree {} was gone already", path.display()));
     // An entry that is not there, or is locked, is the only refusal, and both are fine.
     let _ = git.try_to(repo, &args!("worktree", "remove", "--", path));
 }
