@@ -155,12 +155,19 @@ impl Git {
     /// How many commits of `branch` no other branch, remote or local, has.
     pub fn commits_of_its_own(&self, branch: &str) -> Option<u64> {
         let full = format!("refs/heads/{branch}");
+        // One that is where main is needs no git to tell.
+        if let Some(git) = GitDir::at(&self.dir)
+            && git.commit(&full).is_some_and(|tip| git.is_main_at(&tip, branch))
+        {
+            return Some(0);
+        }
         let count = self.line(&[
             "rev-list",
             "--count",
             &full,
             "--not",
-            &format!("--exclude={full}"),
+            // Without `refs/heads/`: for --branches git compares the rest of the name (git-rev-list, --exclude).
+            &format!("--exclude={branch}"),
             "--branches",
             "--remotes",
             "--",

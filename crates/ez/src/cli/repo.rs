@@ -174,12 +174,12 @@ fn list(label: Option<&str>, json: bool, context: &Context, out: &mut Out) -> Re
     let repos = context.store.repos()?;
     let wanted = |labels: &[String]| label.is_none_or(|label| labels.iter().any(|own| own == label));
     if json {
-        let mut rows = of_each(&repos, |repo| row(context, repo));
+        let mut rows = store::of_each(&repos, |repo| row(context, repo));
         rows.retain(|row| wanted(&row.labels));
         out.json(&rows)?;
         return Ok(0);
     }
-    let labels = of_each(&repos, |repo| state(context, repo).labels);
+    let labels = store::of_each(&repos, |repo| state(context, repo).labels);
     for (repo, labels) in repos.iter().zip(labels).filter(|(_, labels)| wanted(labels)) {
         let labels = if labels.is_empty() { String::new() } else { format!("  [{}]", labels.join(", ")) };
         let name = text::clean(&repo.name);
@@ -187,27 +187,6 @@ fn list(label: Option<&str>, json: bool, context: &Context, out: &mut Out) -> Re
         out.line(&format!("{name}{pad} {}{}", text::clean(&repo.path), text::clean_lines(&labels)));
     }
     Ok(0)
-}
-
-/// What `look` says of each, in order. Looking is mostly waiting for the system, so many are looked at by several
-/// threads at once.
-fn of_each<T: Sync, R: Send>(items: &[T], look: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(4);
-    let share = items.len().div_ceil(threads).max(100);
-    let look = |part: &[T]| part.iter().map(&look).collect::<Vec<R>>();
-    let (first, rest) = items.split_at(share.min(items.len()));
-    std::thread::scope(|scope| {
-        let look = &look;
-        let start = |part| (part, std::thread::Builder::new().spawn_scoped(scope, move || look(part)));
-        let others: Vec<_> = rest.chunks(share).map(start).collect();
-        let mut found = look(first);
-        for (part, other) in others {
-            // What no thread could be had for, or one that panicked has not found, is looked for here.
-            let there = other.ok().and_then(|other| other.join().ok());
-            found.extend(there.unwrap_or_else(|| look(part)));
-        }
-        found
-    })
 }
 
 fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
@@ -222,7 +201,7 @@ fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, F
         LabelWhich::List { target: Some(target) } => change(&target, context, out, |_| {}),
         LabelWhich::List { target: None } => {
             let repos = context.store.repos()?;
-            let labels = of_each(&repos, |repo| state(context, repo).labels);
+            let labels = store::of_each(&repos, |repo| state(context, repo).labels);
             let mut all: Vec<&String> = labels.iter().flatten().collect();
             all.sort();
             all.dedup();

@@ -200,7 +200,7 @@ fn tell(context: &Context, repo: &Repo, one: &Going, kept: trash::Kept, out: &mu
         out.note(&format!("{} files that only this folder had went to the trash (ez trash list)", kept.files));
     }
     let Some(branch) = &one.branch else { return };
-    match own_commits(context, repo, branch) {
+    match Git::new(context, &repo.path).commits_of_its_own(branch) {
         Some(count) if count > 0 => out.note(&format!("branch {branch} kept, {count} commits not merged")),
         _ => {}
     }
@@ -212,13 +212,6 @@ fn tell(context: &Context, repo: &Repo, one: &Going, kept: trash::Kept, out: &mu
     }
 }
 
-/// How many commits only this branch has. One that is where main is needs no git to tell.
-fn own_commits(context: &Context, repo: &Repo, branch: &str) -> Option<u64> {
-    let git = GitDir::at(Path::new(&repo.path))?;
-    let at_main = git.commit(&format!("refs/heads/{branch}")).is_some_and(|tip| git.is_main_at(&tip, branch));
-    if at_main { Some(0) } else { Git::new(context, &repo.path).commits_of_its_own(branch) }
-}
-
 fn branch_too(context: &Context, repo: &Repo, one: &Going, how: How, out: &mut Out) {
     let Some(branch) = &one.branch else { return };
     let merged_only = context.config.delete_branch.as_deref() == Some("merged");
@@ -226,7 +219,7 @@ fn branch_too(context: &Context, repo: &Repo, one: &Going, how: How, out: &mut O
         return;
     }
     let git = Git::new(context, &repo.path);
-    let own = own_commits(context, repo, branch);
+    let own = git.commits_of_its_own(branch);
     if own != Some(0) && !(how.branch && how.force) {
         if how.branch {
             out.note(&format!(

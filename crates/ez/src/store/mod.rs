@@ -3,6 +3,7 @@
 //! plugin runs. A damaged file is named and never taken for empty. Every room of `ez` that keeps something calls it.
 
 pub mod config;
+mod each;
 mod emit;
 mod fields;
 mod quick;
@@ -14,6 +15,7 @@ use sys::files::{self, Mode};
 use sys::{Failure, Paths, clock};
 
 pub use config::{Config, Selector, Stage, StageKind};
+pub use each::of_each;
 pub use records::{Blocks, Repo, RepoState, Session};
 
 /// Bytes read of a state file.

@@ -107,3 +107,19 @@ fn a_detached_worktree_keeps_its_commit_and_emptying_leaves_nothing() {
     assert_eq!(kept(&home), Vec::<PathBuf>::new());
     assert_eq!(git(&home, &main, &["for-each-ref", "refs/ez"]), "");
 }
+
+#[test]
+fn a_branch_with_commits_of_its_own_is_told_and_kept() {
+    let (home, main, tree) = world();
+    let _ = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
+    let _ = ez(&home, &["session", "new", "feat", "-r", "api"]).ok();
+    git(&home, &tree, &["commit", "-q", "--allow-empty", "-m", "own"]);
+    let deleted = ez(&home, &["session", "delete", "feat", "-r", "api", "--branch"]).ok();
+    assert!(deleted.err().contains("1 commit"), "{deleted}");
+    assert_eq!(git(&home, &main, &["log", "-1", "--format=%s", "feat"]), "own");
+    let _ = ez(&home, &["trash", "restore", "feat"]).ok();
+    let _ = ez(&home, &["session", "delete", "feat", "-r", "api", "--branch", "--force"]).ok();
+    assert_eq!(git(&home, &main, &["branch", "--list", "feat"]), "");
+    let _ = ez(&home, &["trash", "restore", "feat"]).ok();
+    assert_eq!(git(&home, &tree, &["log", "-1", "--format=%s"]), "own");
+}
