@@ -36,7 +36,9 @@ pub struct Answer {
 /// hook, and the end of what it wrote.
 pub fn ask(context: &Context, plugin: &Plugin, request: &Request, out: &mut Out) -> Result<Answer, Failure> {
     let start = clock::now();
-    context.debug(&format!("plugin {} {}: {}", plugin.name, request.hook, request.line().trim_end()));
+    if context.globals.debug {
+        context.debug(&format!("plugin {} {}: {}", plugin.name, request.hook, request.line().trim_end()));
+    }
     let answer = ask_once(context, plugin, request, out);
     let took = start.elapsed();
     let ms = took.as_millis();

@@ -118,7 +118,7 @@ impl<'a> Open<'a> {
         if let Some(pipe) = &pipes.stderr {
             unblocked(pipe);
         }
-        Self { pipes, feed, fed: 0, max, stdout: Vec::new(), stderr: Vec::new(), chunk: vec![0; 64 * 1024] }
+        Self { pipes, feed, fed: 0, max, stdout: Vec::new(), stderr: Vec::new(), chunk: vec![0; 16 * 1024] }
     }
 
     /// Waits for the next event and serves it; true when the command has ended.
