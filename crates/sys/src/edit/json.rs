@@ -7,7 +7,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
-use super::model::{Model, wrong_kind};
+use super::model::{Model, same, wrong_kind};
 use super::{Change, Doubt, Edited, Step, shown};
 
 /// How a file that says nothing about it is indented.
@@ -44,19 +44,6 @@ pub(super) fn apply(text: &str, change: &Change) -> Result<Edited, Doubt> {
 
 fn unchanged(text: &str) -> Edited {
     Edited { text: text.to_owned(), undo: Vec::new() }
-}
-
-/// Equal for every reader: the order of keys means nothing, a number may be written in several ways.
-fn same(a: &Model, b: &Model) -> bool {
-    match (a, b) {
-        (Model::Map(a), Model::Map(b)) => {
-            a.len() == b.len()
-                && a.iter().all(|(key, value)| b.iter().any(|(name, other)| name == key && same(value, other)))
-        }
-        (Model::List(a), Model::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Model::Number(a), Model::Number(b)) => a == b || a.parse::<f64>().ok() == b.parse().ok() && a.len() < 16,
-        _ => a == b,
-    }
 }
 
 /// The new text must say what the old one said, with the one change, and the same comments.

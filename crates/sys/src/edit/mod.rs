@@ -6,6 +6,7 @@ mod json;
 mod model;
 #[cfg(test)]
 mod tests;
+mod toml;
 
 use std::fmt;
 
@@ -21,6 +22,8 @@ pub enum Format {
     /// JSON, with comments and trailing commas where the text has some: agents read both, and a file without
     /// comments stays without.
     Json,
+    /// TOML.
+    Toml,
 }
 
 /// One step from a value to a value in it.
@@ -149,6 +152,7 @@ pub fn apply(format: Format, text: &str, changes: &[Change]) -> Result<Edited, D
     for change in changes {
         let done = match format {
             Format::Json => json::apply(&text, change)?,
+            Format::Toml => toml::apply(&text, change)?,
         };
         text = done.text;
         undo.splice(0..0, done.undo);

@@ -98,6 +98,32 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Without maps that hold nothing: some formats cannot tell them from none.
+    pub(super) fn without_hollows(self) -> Self {
+        match self {
+            Self::Map(map) => {
+                let map = map.into_iter().map(|(key, value)| (key, value.without_hollows()));
+                Self::Map(map.filter(|(_, value)| *value != Self::Map(Vec::new())).collect())
+            }
+            other => other,
+        }
+    }
+}
+
 pub(super) fn wrong_kind(path: &[Step]) -> Doubt {
     Doubt::general(format!("{} cannot be changed: what is there is of another kind", shown(path)))
+}
+
+/// Equal for every reader: the order of keys means nothing, a number may be written in several ways.
+pub(super) fn same(a: &Model, b: &Model) -> bool {
+    match (a, b) {
+        (Model::Map(a), Model::Map(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.iter().any(|(name, other)| name == key && same(value, other)))
+        }
+        (Model::List(a), Model::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Model::Number(a), Model::Number(b)) => a == b || a.parse::<f64>().ok() == b.parse().ok() && a.len() < 16,
+        _ => a == b,
+    }
 }

@@ -91,6 +91,8 @@ fn comments_stay_when_their_neighbours_go() {
     }
 }
 
+mod toml;
+
 mod random {
     use proptest::prelude::*;
 
@@ -187,7 +189,7 @@ mod random {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(3000))]
+        #![proptest_config(ProptestConfig::with_cases(1500))]
 
         #[test]
         fn what_is_applied_can_be_taken_back_byte_for_byte(text in text(), changes in prop::collection::vec(change(), 1..4)) {
