@@ -255,7 +255,9 @@ fn dirty(name: &str, parent: Option<&str>, repo: &InRepo, context: &Context, out
             let repo = locate::repo(context, repo.repo.as_deref())?;
             let sessions = moves::main_session(context, &repo)?;
             let main = sessions.into_iter().find(|session| session.is_default);
-            let main = main.ok_or_else(|| Failure::new("this folder belongs to no session"))?;
+            // Sessions without a main one: the changes are the checkout's, and the new session has no parent.
+            let here = || Session { name: repo.name.clone(), path: Some(repo.path.clone()), ..Session::default() };
+            let main = main.unwrap_or_else(here);
             (repo, main)
         }
     };

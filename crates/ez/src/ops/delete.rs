@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sys::Failure;
 use wire::hook::Hook;
 
+use super::steps::Step;
 use super::{record, trash};
 use crate::cli::Out;
 use crate::context::Context;
@@ -144,8 +145,10 @@ fn remove(
     let open = if asked.is_empty() && session.path.is_none() {
         None
     } else {
-        let names = asked.iter().map(|plugin| plugin.name.clone()).collect();
-        Some(record::open(context, repo, "delete", session, names)?)
+        let mut steps = vec![Step::Keep];
+        steps.extend(asked.iter().map(|plugin| Step::Delete { plugin: plugin.name.clone() }));
+        steps.push(Step::Unlist);
+        Some(record::open(context, repo, "delete", session, steps)?)
     };
     let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how)) {
         Ok(kept) => kept,

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use sys::Failure;
 use sys::files::{self, Mode};
 
+use super::record;
+use super::steps::Step;
 use crate::bundled::git_worktree;
 use crate::cli::Out;
 use crate::context::Context;
@@ -15,7 +17,7 @@ use crate::git::Git;
 use crate::hooks::plugins;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
-use crate::store::{self, Blocks, Repo, Session};
+use crate::store::{self, Repo, Session};
 
 /// What was kept of one session.
 #[derive(Clone, Copy, Debug, Default)]
@@ -223,25 +225,38 @@ pub fn find(context: &Context, name: &str) -> Result<Entry, Failure> {
     Ok(newest.clone())
 }
 
+fn of_entry(context: &Context, entry: &Entry) -> Result<(Repo, Session), Failure> {
+    let repo = context.store.repos()?.into_iter().find(|repo| repo.id == entry.repo).ok_or_else(|| {
+        Failure::new(format!("the repository {} is not registered any more", quoted(&entry.repo)))
+            .hint(format!("ez add {}", entry.repo_path))
+    })?;
+    Ok((repo, super::steps::recorded(&entry.record)?))
+}
+
 /// Brings a session back: its record, worktree, changes, files and notes; says what could not be brought back.
 ///
 /// # Errors
 /// When its repository is gone or its name is taken.
 pub fn restore(context: &Context, entry: &Entry, out: &mut Out) -> Result<(), Failure> {
     store::check_id(&entry.id)?;
-    let repos = context.store.repos()?;
-    let repo = repos.iter().find(|repo| repo.id == entry.repo).ok_or_else(|| {
-        Failure::new(format!("the repository {} is not registered any more", quoted(&entry.repo)))
-            .hint(format!("ez add {}", entry.repo_path))
-    })?;
-    let session = Blocks::<Session>::read(&entry.record)?
-        .items
-        .into_iter()
-        .next()
-        .ok_or_else(|| Failure::new("the trash entry holds no session"))?;
+    let (repo, session) = of_entry(context, entry)?;
+    let repo = &repo;
     super::create::check_free(repo, &context.store.sessions(&repo.id)?, &session.name, Some(&session.id))?;
+    let open = record::open(context, repo, "restore", &session, vec![Step::Restore])?;
+    let restored = bring_back_entry(context, entry, false, out);
+    open.close()?;
+    restored
+}
+
+/// As [`restore`], whatever an earlier one has done of it already.
+///
+/// # Errors
+/// When a part of it cannot be brought back; the entry holds everything until its end.
+pub(super) fn bring_back_entry(context: &Context, entry: &Entry, again: bool, out: &mut Out) -> Result<(), Failure> {
+    let (repo, session) = of_entry(context, entry)?;
+    let repo = &repo;
     if let Some(path) = &session.path
-        && !Path::new(path).exists()
+        && (again || !Path::new(path).exists())
         && entry.tip.is_some()
     {
         restore_worktree(context, repo, entry, Path::new(path), out)?;
@@ -264,6 +279,7 @@ pub fn restore(context: &Context, entry: &Entry, out: &mut Out) -> Result<(), Fa
 fn restore_worktree(context: &Context, repo: &Repo, entry: &Entry, path: &Path, out: &mut Out) -> Result<(), Failure> {
     let aside = moved_aside(repo, entry);
     if let Some(last) = aside.last()
+        && !path.exists()
         && bring_branch_back(context, repo, entry)?
     {
         match git_worktree::restore(last, path, &context.child_env()) {
@@ -304,7 +320,10 @@ fn remake_worktree(
     let to = crate::context::utf8(path)?;
     // A worktree that was only moved aside leaves its old entry in git's list.
     let _ = git.run(&["worktree", "prune"]);
+    // An interrupted restore has made it already; what was to follow may be missing.
+    let made = path.join(".git").is_file();
     match &entry.branch {
+        _ if made => {}
         Some(branch) if git.commit(&format!("refs/heads/{branch}")).is_some() => {
             git.text(&["worktree", "add", "--quiet", "--", &to, branch])?;
         }
@@ -318,6 +337,7 @@ fn remake_worktree(
     let tree = Git::new(context, path);
     let mut whole = true;
     if let Some(changes) = &entry.changes
+        && !(made && tree.text(&["status", "--porcelain", "--untracked-files=no"]).is_ok_and(|text| !text.is_empty()))
         && tree.text(&["stash", "apply", "--quiet", "--index", changes]).is_err()
         && let Err(failure) = tree.text(&["stash", "apply", "--quiet", changes])
     {
