@@ -196,6 +196,7 @@ pub(super) fn cd_to_session(context: &Context, out: &mut Out) -> Result<u8, Fail
 }
 
 pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    bin::expire(context, out);
     match args.command {
         TrashWhich::List { json } => {
             let entries = bin::list(context);
@@ -208,6 +209,7 @@ pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result
                     format!("{}  {}  {}  {}", entry.name, entry.repo, entry.deleted_at, entry.path.unwrap_or_default());
                 out.line(&text::clean(&line));
             }
+            out.note(&format!("What is in the trash goes for good after {} days.", bin::DAYS));
             Ok(0)
         }
         TrashWhich::Restore { name } => {

@@ -23,6 +23,7 @@ use crate::browser::{self, Start};
 use crate::context::{Context, Globals};
 use crate::landing::Landing;
 use crate::locate;
+use crate::model::name::quoted;
 use crate::ops::repos;
 use crate::shell::{self, Shell};
 
@@ -232,9 +233,10 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
             Err(failure) => return Err(failure),
         };
         Start::Repo { repo, onward: true }
-    } else if cli.all || cli.select_by.is_some() || cli.workspace.is_some() {
-        let named = cli.workspace.as_ref().map(|_| "workspace".to_owned());
-        Start::View(cli.select_by.clone().or(named).unwrap_or_else(|| context.config.default_select_by.clone()))
+    } else if let Some(given) = &cli.workspace {
+        Start::Root(root_called(context, given)?)
+    } else if cli.all || cli.select_by.is_some() {
+        Start::View(cli.select_by.clone().unwrap_or_else(|| context.config.default_select_by.clone()))
     } else {
         match locate::repo(context, None) {
             Ok(repo) => Start::Repo { repo, onward: false },
@@ -246,6 +248,22 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     }
     let landing = browser::open(context, start, None, out)?;
     land(landing, context, out)
+}
+
+/// The root with this path or last name; else the folder, when it is one.
+fn root_called(context: &Context, given: &str) -> Result<PathBuf, Failure> {
+    let roots = context.config.roots(&context.paths);
+    let typed = context.typed(given);
+    let same = |root: &&PathBuf| **root == typed || root.file_name().is_some_and(|name| name == given);
+    match roots.iter().find(same) {
+        Some(root) => Ok(root.clone()),
+        None if typed.is_dir() => Ok(typed),
+        None => {
+            let known: Vec<_> = roots.iter().map(|root| context.paths.short(root)).collect();
+            let hint = if known.is_empty() { "ez config add-root FOLDER".to_owned() } else { known.join(", ") };
+            Err(Failure::new(format!("there is no workspace {}", quoted(given))).hint(format!("workspaces: {hint}")))
+        }
+    }
 }
 
 /// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.

@@ -62,6 +62,7 @@ pub fn delete(context: &Context, repo: &Repo, session: &Session, how: How, out: 
         out.line(&format!("Deleted session: {}", sys::text::clean(&one.session.name)));
     }
     leave_dead_folder(context, repo, &going, &mut landing);
+    trash::expire(context, out);
     Ok(landing)
 }
 

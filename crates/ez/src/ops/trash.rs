@@ -400,6 +400,30 @@ fn bring_back(from: &Path, to: &Path, worktree: bool) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How long a deleted session can be restored, days (ez.md, "Bundled plugins").
+pub const DAYS: u64 = 30;
+
+/// Removes for good what has been in the trash for [`DAYS`]. Costs a look at each entry's time; that one cannot be removed
+/// is told and stops nothing.
+pub fn expire(context: &Context, out: &mut Out) {
+    let Some(limit) = sys::clock::wall().checked_sub(std::time::Duration::from_secs(DAYS * 24 * 60 * 60)) else {
+        return;
+    };
+    let Ok(entries) = std::fs::read_dir(root(context)) else { return };
+    let old = |folder: &Path| {
+        let written = folder.join("entry.toml").metadata().and_then(|meta| meta.modified());
+        written.is_ok_and(|at| at < limit)
+    };
+    if !entries.flatten().any(|entry| old(&entry.path())) {
+        return;
+    }
+    match empty(context, Some(DAYS)) {
+        Ok(0) => {}
+        Ok(count) => out.note(&format!("{count} sessions deleted more than {DAYS} days ago left the trash for good")),
+        Err(failure) => out.warn(&failure.to_string()),
+    }
+}
+
 /// Removes entries for good, those older than `days` when given. How many went.
 ///
 /// # Errors

@@ -153,3 +153,12 @@ fn going_listing_checking_and_the_texts_for_shells() {
     assert!(ez(&home, &["setup", "--yes"]).ok().out().contains("on_create = cd"));
     let _ = ez(&home, &["session", "prune", "--dry-run", "-r", "api"]).ok();
 }
+
+#[test]
+fn a_workspace_is_a_root_by_path_or_name() {
+    let home = home();
+    home.write("work/x", "");
+    let _ = ez(&home, &["config", "add-root", &home.path("work").display().to_string()]).ok();
+    let refused = ez(&home, &["-w", "nowhere"]);
+    assert!(refused.code() == 1 && refused.err().contains("workspaces: ~/work"), "{refused}");
+}

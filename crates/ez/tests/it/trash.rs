@@ -122,4 +122,19 @@ fn a_branch_with_commits_of_its_own_is_told_and_kept() {
     assert_eq!(git(&home, &main, &["branch", "--list", "feat"]), "");
     let _ = ez(&home, &["trash", "restore", "feat"]).ok();
     assert_eq!(git(&home, &tree, &["log", "-1", "--format=%s"]), "own");
+
+fn after_thirty_days_an_entry_goes_by_itself() {
+    let (home, _, _) = world();
+    let _ = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
+    let folder = home.root().join("data/ez/trash");
+    let entry = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path().join("entry.toml");
+    let text = home.read(&entry);
+    let line = text.lines().find(|line| line.starts_with("deleted_at")).unwrap();
+    home.write(&entry, text.replace(line, "deleted_at = \"2020-01-01T00:00:00Z\""));
+    assert!(ez(&home, &["trash", "list"]).ok().out().contains("feat"), "its file was just written");
+    let _ = home.run("touch", &["-d", "2020-01-01", &entry.display().to_string()]).ok();
+    work(&home);
+    let deleted = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
+    assert!(deleted.err().contains("1 sessions deleted more than 30 days ago left the trash"), "{deleted}");
+    assert_eq!(ez(&home, &["trash", "list", "--json"]).ok().json().as_array().map(Vec::len), Some(1));
 }
