@@ -10,7 +10,6 @@ use super::Out;
 use crate::browser;
 use crate::context::{Context, utf8};
 use crate::model::name::quoted;
-use crate::store::config::{edit_list, set};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -80,8 +79,8 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
             let real = context.typed(&path);
             let real = real.canonicalize().map_err(|error| Failure::io("add the root", &real, &error))?;
             let text = utf8(&real)?;
-            context.store.update_config(|document| {
-                edit_list(document, "workspace_roots", |roots| {
+            context.store.update_config(|draft| {
+                draft.list("workspace_roots", |roots| {
                     if !roots.iter().any(|root| context.paths.expand(root) == real) {
                         roots.push(text.clone());
                     }
@@ -98,9 +97,9 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
             if context.config.workspace_roots.iter().filter(|root| !same(root)).count() == before {
                 return Err(Failure::new(format!("{} is no root", quoted(&path))));
             }
-            context.store.update_config(|document| {
-                edit_list(document, "workspace_roots", |roots| roots.retain(|root| !same(root)))
-            })?;
+            context
+                .store
+                .update_config(|draft| draft.list("workspace_roots", |roots| roots.retain(|root| !same(root))))?;
             out.line(&format!("Removed root: {}", text::clean(&path)));
             Ok(0)
         }
@@ -216,9 +215,9 @@ fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8
     let text = TEXTS.contains(&key)
         || key.strip_prefix("keybinds.").is_some_and(|action| context.config.keybinds.contains_key(action))
         || matches!(key, "fzf.height" | "fzf.extra_opts" | "plugins.plugin_dir");
-    context.store.update_config(|document| {
+    context.store.update_config(|draft| {
         if text {
-            return set(document, key, value);
+            return draft.set(key, value);
         }
         match key {
             "plugin_timeout" => {
@@ -227,17 +226,17 @@ fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8
                     .ok()
                     .filter(|seconds| *seconds >= 0)
                     .ok_or_else(|| Failure::new("plugin_timeout is a whole number of seconds"))?;
-                set(document, key, seconds)
+                draft.set(key, seconds)
             }
             "copy_cursor_conversations" => {
                 let flag: bool = value.parse().map_err(|_| Failure::new(format!("{key} is true or false")))?;
-                set(document, key, flag)
+                draft.set(key, flag)
             }
             _ if key.starts_with("plugin_settings.") && key.split('.').count() == 3 => {
                 // As typed where that is TOML (true, 5, [..]), else a text.
                 match value.parse::<toml_edit::Value>() {
-                    Ok(parsed) => set(document, key, parsed),
-                    Err(_) => set(document, key, value),
+                    Ok(_) => draft.write(key, value.trim()),
+                    Err(_) => draft.set(key, value),
                 }
             }
             _ => Err(Failure::new(format!("there is no setting {} that can be set", quoted(key)))

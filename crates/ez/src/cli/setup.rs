@@ -8,7 +8,6 @@ use crate::bundled;
 use crate::context::{Context, utf8};
 use crate::hooks::plugins;
 use crate::ops::plugin;
-use crate::store::config::{edit_list, set};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
@@ -19,7 +18,7 @@ pub(super) fn run(_args: &Args, context: &Context, out: &mut Out) -> Result<u8, 
     if !context.store.config_file().exists() || context.config.on_create == "none" {
         let yes = context.globals.yes || out.confirm("Go into a session as soon as it is made?") == Some(true);
         if yes {
-            context.store.update_config(|document| set(document, "on_create", "cd"))?;
+            context.store.update_config(|draft| draft.set("on_create", "cd"))?;
             out.line("on_create = cd");
         }
     }
@@ -54,7 +53,7 @@ fn roots(context: &Context, out: &mut Out) -> Result<(), Failure> {
     let path = context.typed(&answer);
     let real = path.canonicalize().map_err(|error| Failure::io("use the root", &path, &error))?;
     let text = utf8(&real)?;
-    context.store.update_config(|document| edit_list(document, "workspace_roots", |roots| roots.push(text.clone())))?;
+    context.store.update_config(|draft| draft.list("workspace_roots", |roots| roots.push(text.clone())))?;
     out.line(&format!("Added root: {text}"));
     Ok(())
 }
