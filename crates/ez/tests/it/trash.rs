@@ -122,7 +122,9 @@ fn a_branch_with_commits_of_its_own_is_told_and_kept() {
     assert_eq!(git(&home, &main, &["branch", "--list", "feat"]), "");
     let _ = ez(&home, &["trash", "restore", "feat"]).ok();
     assert_eq!(git(&home, &tree, &["log", "-1", "--format=%s"]), "own");
+}
 
+#[test]
 fn after_thirty_days_an_entry_goes_by_itself() {
     let (home, _, _) = world();
     let _ = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
