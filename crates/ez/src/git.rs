@@ -140,7 +140,8 @@ impl Git {
             "--count",
             &full,
             "--not",
-            &format!("--exclude={full}"),
+            // Without `refs/heads/`: for --branches git compares the rest of the name (git-rev-list, --exclude).
+            &format!("--exclude={branch}"),
             "--branches",
             "--remotes",
             "--",

@@ -200,14 +200,12 @@ fn exit(target: &Target, context: &Context, out: &mut Out) -> Result<u8, Failure
 fn remove(args: &DeleteArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let found = locate::given_or_current(context, args.repo.repo.as_deref(), args.name.as_deref())?;
     let (repo, session) = found;
-    if args.name.is_none() && !args.force {
-        let sure =
-            context.globals.yes || out.confirm(&format!("Delete session {}?", quoted(&session.name))) == Some(true);
-        if !sure {
-            return Err(Failure::cancelled(format!("the session {} was not deleted", quoted(&session.name))));
-        }
-    }
-    let how = delete::How { force: args.force, branch: args.branch, no_hooks: args.no_hooks, agreed: false };
+    let how = delete::How {
+        force: args.force,
+        branch: args.branch,
+        no_hooks: args.no_hooks,
+        always_ask: args.name.is_none(),
+    };
     let landing = delete::delete(context, &repo, &session, how, out)?;
     land(landing, context, out)
 }

@@ -3,6 +3,7 @@
 
 mod commands;
 mod hooks;
+mod leaving;
 mod lossless;
 
 use std::path::PathBuf;
