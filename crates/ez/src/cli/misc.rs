@@ -1,4 +1,4 @@
-//! The smaller commands: list, go, cd-to-session, trash, doctor, schema, and the preview that pickers show. Arguments in,
+//! The smaller commands: list, go, cd-to-session, trash, doctor, and the preview that pickers show. Arguments in,
 //! lines or JSON out.
 
 use std::path::Path;
@@ -6,6 +6,8 @@ use std::path::Path;
 use clap::Subcommand;
 use sys::{Failure, text};
 
+use super::answers::Place;
+use super::repo::More;
 use super::{Out, land, session};
 use crate::browser::fzf::{self, List};
 use crate::context::Context;
@@ -18,9 +20,8 @@ use crate::store::{Repo, Session};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// As JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    more: More,
 }
 
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,9 @@ pub(super) struct GoArgs {
     /// Print the folder, do not enter
     #[arg(long)]
     print: bool,
+    /// Print where it would go, as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -88,7 +92,7 @@ pub(super) struct PreviewArgs {
 }
 
 pub(super) fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    session::all(args.json, context, out)
+    session::all(args.more, context, out)
 }
 
 /// Every session with its repository, for `go`.
@@ -112,6 +116,11 @@ pub(super) fn go(args: &GoArgs, context: &Context, out: &mut Out) -> Result<u8, 
         matching(args, context, out)?
     };
     let Some((repo, session)) = found else { return Err(Failure::cancelled("nothing was chosen")) };
+    if args.json {
+        let path = accept::folder(&repo, &session);
+        out.json(&Place { repo: repo.id, session: session.name, path })?;
+        return Ok(0);
+    }
     if args.print {
         let path = accept::folder(&repo, &session)
             .ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
@@ -251,18 +260,6 @@ pub(super) fn doctor(args: &DoctorArgs, context: &Context, out: &mut Out) -> Res
         out.line("No problem found.");
     }
     Ok(u8::from(!report.ok))
-}
-
-pub(super) fn schema(name: Option<&str>, out: &mut Out) -> Result<u8, Failure> {
-    match name {
-        None => {
-            out.line("doctor\nrequest");
-            Ok(0)
-        }
-        Some("doctor") => out.json(&schemars::schema_for!(examine::Report)).map(|()| 0),
-        Some("request") => out.json(&schemars::schema_for!(wire::hook::Request)).map(|()| 0),
-        Some(other) => Err(Failure::usage(format!("there is no schema {}", quoted(other))).hint("doctor, request")),
-    }
 }
 
 /// What fzf shows beside a row; it never fails, an empty preview is one.

@@ -1,19 +1,23 @@
 //! The command line: which command, its arguments, its exit code. What is done is in `ops`, what is chosen in `browser`;
 //! here arguments become values and answers become lines. `main` calls it.
 
+mod answers;
+mod complete;
 mod config;
 mod misc;
 mod out;
 mod plugin;
 mod repo;
+mod schema;
 mod session;
 mod session_args;
+mod settings;
 mod setup;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use sys::{Env, Failure};
 
 pub use out::Out;
@@ -117,10 +121,7 @@ enum Command {
         shell: clap_complete::Shell,
     },
     /// Print the JSON Schema of an answer
-    Schema {
-        /// doctor, or request
-        name: Option<String>,
-    },
+    Schema(schema::Args),
     #[command(hide = true)]
     Preview(misc::PreviewArgs),
 }
@@ -145,6 +146,9 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
         out.line(concat!("ez ", env!("CARGO_PKG_VERSION")));
         return Ok(0);
     }
+    if args.get(1).is_some_and(|first| first == "__complete") {
+        return complete::run(&args[2..], env, out);
+    }
     let what = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -165,18 +169,15 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     };
     match &cli.command {
         Some(Command::InitShell { shell }) => {
-            let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez"));
-            let text = shell::init(shell.parse()?, &crate::context::utf8(&program)?);
+            let text = shell::init(shell.parse()?, &own_path()?);
             out.bytes(text.as_bytes());
             return Ok(0);
         }
         Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "ez", &mut script);
-            out.bytes(&script);
+            out.bytes(&complete::script(*shell, &own_path()?));
             return Ok(0);
         }
-        Some(Command::Schema { name }) => return misc::schema(name.as_deref(), out),
+        Some(Command::Schema(args)) => return schema::run(args, out),
         Some(Command::Plugin(args)) => {
             if let Some(code) = plugin::serve(args, &env, out)? {
                 return Ok(code);
@@ -197,6 +198,11 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     ended
 }
 
+/// The program that shell texts start.
+fn own_path() -> Result<String, Failure> {
+    crate::context::utf8(&std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez")))
+}
+
 fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     match cli.command {
         None => browse(&cli, context, out),
@@ -214,7 +220,7 @@ fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         Some(Command::Trash(args)) => misc::trash(args, context, out),
         Some(Command::Doctor(args)) => misc::doctor(&args, context, out),
         Some(Command::Preview(args)) => misc::preview(&args, context, out),
-        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema { .. }) => Ok(0),
+        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema(_)) => Ok(0),
     }
 }
 

@@ -3,6 +3,8 @@
 
 use clap::Subcommand;
 
+use super::repo::More;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -72,9 +74,9 @@ pub(super) enum Which {
         command: NoteWhich,
     },
     /// Print a session's folder
-    Path(Target),
+    Path(InfoArgs),
     /// What is known of a session
-    Info(InfoArgs),
+    Info(AboutArgs),
     /// Ask plugins to bring a session up to date
     Sync(Target),
     /// Run a command in a session, or in all
@@ -133,9 +135,8 @@ pub(super) struct ListArgs {
     /// Without the tree
     #[arg(long)]
     pub(super) flat: bool,
-    /// As JSON
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) more: More,
     /// Of all repositories
     #[arg(long, conflicts_with = "repo")]
     pub(super) all: bool,
@@ -186,6 +187,9 @@ pub(super) enum LabelWhich {
     List {
         /// The session; else all labels
         name: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         repo: InRepo,
     },
@@ -246,7 +250,13 @@ pub(super) enum NoteWhich {
     /// Go to the notes' folder
     Cd(OfNote),
     /// Print the notes' folder
-    Path(OfNote),
+    Path {
+        /// With the note's text, as JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        of: OfNote,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -256,6 +266,18 @@ pub(super) struct InfoArgs {
     /// As JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct AboutArgs {
+    #[command(flatten)]
+    pub(super) target: Target,
+    /// As JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// With the size of its folder
+    #[arg(long)]
+    pub(super) disk: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -286,6 +308,9 @@ pub(super) struct PruneArgs {
     /// Only say which
     #[arg(long, short = 'n')]
     pub(super) dry_run: bool,
+    /// Which, as JSON; deletes nothing
+    #[arg(long)]
+    pub(super) json: bool,
     #[command(flatten)]
     pub(super) repo: InRepo,
 }

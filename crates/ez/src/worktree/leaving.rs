@@ -9,6 +9,7 @@ use sys::text;
 use super::processes::standing_in;
 use crate::context::Context;
 use crate::git::Git;
+use crate::model::gitdir::GitDir;
 
 /// Names shown before "and N more".
 const SHOWN: usize = 8;
@@ -60,6 +61,11 @@ fn unmerged(git: &Git, branch: &str) -> Option<String> {
 
 /// Stashes that were made on this branch: git names it in their message.
 fn stashes(git: &Git, branch: &str) -> Option<String> {
+    // Without a log of stashes there is none, and git need not be started to say so.
+    let common = GitDir::at(git.dir())?.common;
+    if !common.join("logs/refs/stash").is_file() && !common.join("reftable").exists() {
+        return None;
+    }
     let told = git.text(&["stash", "list", "-z", "--format=%gd %gs"]).ok()?;
     let of_it = |entry: &&str| {
         let words = entry.split_once(' ').map_or("", |(_, words)| words);

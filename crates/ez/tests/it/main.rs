@@ -2,6 +2,7 @@
 //! must never be lost. Every test has a home of its own; nothing of the machine's configuration is read.
 
 mod commands;
+mod completions;
 mod hooks;
 mod leaving;
 mod lossless;
