@@ -46,6 +46,9 @@ enum Which {
         json: bool,
     },
     /// Change one setting
+    #[command(
+        after_help = "Examples:\n  ez config set on_create cd\n  ez config set plugin_settings.tmux.auto_attach true"
+    )]
     Set {
         /// Its key
         key: String,

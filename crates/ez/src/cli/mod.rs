@@ -7,6 +7,7 @@ mod config;
 mod misc;
 mod out;
 mod plugin;
+pub mod reference;
 mod repo;
 mod schema;
 mod session;
@@ -82,8 +83,10 @@ enum Command {
     /// Set up: roots, the shell line, plugins
     Setup(setup::Args),
     /// Clone a repository and register it
+    #[command(after_help = "Examples:\n  ez clone https://github.com/o/api.git ~/src/api")]
     Clone(repo::CloneArgs),
     /// Register a folder
+    #[command(after_help = "Examples:\n  ez add\n  ez add ~/src/api")]
     Add(repo::AddArgs),
     /// Take a repository off the list
     #[command(visible_alias = "rm")]
@@ -98,6 +101,7 @@ enum Command {
     #[command(visible_alias = "ls")]
     List(misc::ListArgs),
     /// Enter the best match over repositories, sessions and branches; `-` is the previous one
+    #[command(after_help = "Examples:\n  ez go api login\n  ez go -\n  cd \"$(command ez go api --print)\"")]
     Go(misc::GoArgs),
     /// Plugins
     Plugin(plugin::Args),
@@ -110,17 +114,24 @@ enum Command {
     /// Check the state; exit 1 when there is a problem
     Doctor(misc::DoctorArgs),
     /// Print the shell wrapper
+    #[command(
+        after_help = "Examples:\n  eval \"$(ez init-shell bash)\"     # in ~/.bashrc; zsh the same in ~/.zshrc\n  ez init-shell fish | source       # in ~/.config/fish/config.fish"
+    )]
     InitShell {
         /// bash, zsh, fish, pwsh or nu
         #[arg(default_value = "zsh")]
         shell: String,
     },
     /// Print the completion script of a shell
+    #[command(
+        after_help = "Examples:\n  eval \"$(ez completions bash)\"    # in ~/.bashrc; zsh the same, behind compinit\n  ez completions fish | source"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the JSON Schema of an answer
+    #[command(after_help = "Examples:\n  ez schema session-list")]
     Schema(schema::Args),
     #[command(hide = true)]
     Preview(misc::PreviewArgs),

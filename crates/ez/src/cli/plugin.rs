@@ -51,6 +51,7 @@ enum Which {
         json: bool,
     },
     /// Ask a plugin once, and print request and response
+    #[command(after_help = "Examples:\n  ez plugin run mine on_session_create -s login")]
     Run {
         /// Its name
         name: String,

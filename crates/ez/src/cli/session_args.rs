@@ -15,9 +15,15 @@ pub(super) struct Args {
 pub(super) enum Which {
     /// Make a session
     #[command(visible_alias = "n")]
+    #[command(
+        after_help = "Examples:\n  ez session new login\n  ez session new hotfix --start-point v1.2\n  ez session new           # asks for the parts of a name"
+    )]
     New(NewArgs),
     /// List sessions
     #[command(visible_alias = "ls")]
+    #[command(
+        after_help = "Examples:\n  ez session list --status\n  ez session list --all --json | jq -r '.[].sessions[].name'"
+    )]
     List(ListArgs),
     /// Enter a session
     Enter(Named),
@@ -25,6 +31,9 @@ pub(super) enum Which {
     Exit(Target),
     /// Delete a session
     #[command(visible_aliases = ["rm", "remove"])]
+    #[command(
+        after_help = "Examples:\n  ez session delete login\n  ez session delete login --branch     # the branch too, when nothing is lost with it"
+    )]
     Delete(DeleteArgs),
     /// Give a session another name
     Rename {
@@ -49,6 +58,7 @@ pub(super) enum Which {
         repo: InRepo,
     },
     /// Move uncommitted changes into a new session
+    #[command(after_help = "Examples:\n  ez session from-dirty login")]
     FromDirty {
         /// The name
         name: String,
@@ -80,8 +90,10 @@ pub(super) enum Which {
     /// Ask plugins to bring a session up to date
     Sync(Target),
     /// Run a command in a session, or in all
+    #[command(after_help = "Examples:\n  ez session exec login -- git status\n  ez session exec --all -- cargo test")]
     Exec(ExecArgs),
     /// Delete sessions that are done with
+    #[command(after_help = "Examples:\n  ez session prune --dry-run\n  ez session prune --merged --older 30d")]
     Prune(PruneArgs),
 }
 

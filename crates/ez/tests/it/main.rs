@@ -6,6 +6,7 @@ mod completions;
 mod hooks;
 mod leaving;
 mod lossless;
+mod schemas;
 
 use std::path::PathBuf;
 
