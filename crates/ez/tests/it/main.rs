@@ -3,6 +3,7 @@
 
 mod commands;
 mod completions;
+mod guide;
 mod hooks;
 mod leaving;
 mod lossless;
