@@ -268,7 +268,10 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
 /// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.
 fn explain(error: &clap::Error, out: &mut Out) -> u8 {
     let text = error.render().to_string();
-    if error.use_stderr() {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        out.note(text.trim_end());
+        2
+    } else if error.use_stderr() {
         out.say(text.trim_start_matches("error: ").trim_end());
         2
     } else {

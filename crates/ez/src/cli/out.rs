@@ -81,7 +81,12 @@ impl Out {
         self.flush();
         let _ = write!(std::io::stderr(), "{} ", text::clean_lines(question));
         let _ = std::io::stderr().flush();
-        read_line()
+        let answer = read_line();
+        if answer.is_none() {
+            // Nobody ended the question's line.
+            let _ = writeln!(std::io::stderr());
+        }
+        answer
     }
 
     /// A question whose answer is no unless somebody says yes. `None`: nobody was there to answer.

@@ -107,7 +107,7 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
     match args.command {
         Which::List { json } => list(json, context, out),
         Which::Enable { name } => {
-            let landing = plugin::enable(context, &name, out)?;
+            let landing = plugin::enable(context, &name, out).map_err(|failure| near(context, &name, failure))?;
             land(landing, context, out)
         }
         Which::Disable { name } => {
@@ -121,6 +121,22 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         Which::Check { dir, json } => check(&dir, json, context, out),
         Which::New { name, lang } => new(&name, lang, context, out),
         Which::ServeBundled { .. } => Ok(2),
+    }
+}
+
+/// A failure about the plugin `name`, with the name that was meant where one is close.
+fn near(context: &Context, name: &str, failure: Failure) -> Failure {
+    let names = plugins::installed(context).into_iter().map(|plugin| match plugin {
+        Ok(plugin) => plugin.name,
+        Err(broken) => broken.name,
+    });
+    let near = names
+        .map(|known| (strsim::jaro_winkler(name, &known), known))
+        .filter(|(score, known)| *score > 0.8 && known != name)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, near)) => failure.hint(format!("did you mean {}?", quoted(&near))),
+        None => failure,
     }
 }
 
@@ -169,7 +185,7 @@ fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
 }
 
 fn info(name: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let plugin = plugins::load(context, name).map_err(|broken| broken.why)?;
+    let plugin = plugins::load(context, name).map_err(|broken| near(context, name, broken.why))?;
     if json {
         out.json(&about(plugin, context))?;
         return Ok(0);
@@ -238,7 +254,7 @@ fn ask(
         let names: Vec<_> = TABLE.iter().map(|row| row.name).collect();
         Failure::usage(format!("there is no hook {}", quoted(hook))).hint(format!("hooks are {}", names.join(", ")))
     })?;
-    let plugin = plugins::load(context, name).map_err(|broken| broken.why)?;
+    let plugin = plugins::load(context, name).map_err(|broken| near(context, name, broken.why))?;
     let mut call = hooks::Call::new(hook);
     if hook.row().repo {
         let repo = crate::locate::repo(context, repo)?;

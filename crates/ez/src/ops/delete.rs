@@ -78,6 +78,10 @@ fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Fail
     let (Some(tree), Some(main)) = (GitDir::at(path), GitDir::at(Path::new(&repo.path))) else { return Ok(going) };
     if tree.common != main.common || tree.dir == tree.common {
         // Another repository's folder, or the main checkout: not ours to look after, and never ours to remove.
+        going
+            .leaving
+            .lines
+            .push("the folder stays: it is no worktree of this repository beside its main one".to_owned());
         return Ok(going);
     }
     if let Some(reason) = tree.locked() {
