@@ -7,6 +7,7 @@ mod config;
 mod misc;
 mod out;
 mod plugin;
+mod preview;
 pub mod reference;
 mod repo;
 mod schema;
@@ -134,7 +135,7 @@ enum Command {
     #[command(after_help = "Examples:\n  ez schema session-list")]
     Schema(schema::Args),
     #[command(hide = true)]
-    Preview(misc::PreviewArgs),
+    Preview(preview::Args),
 }
 
 /// Runs the command line and gives the exit code: 0 done, 1 failed, 2 not understood, 130 cancelled.
@@ -230,7 +231,7 @@ fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         Some(Command::CdToSession) => misc::cd_to_session(context, out),
         Some(Command::Trash(args)) => misc::trash(args, context, out),
         Some(Command::Doctor(args)) => misc::doctor(&args, context, out),
-        Some(Command::Preview(args)) => misc::preview(&args, context, out),
+        Some(Command::Preview(args)) => preview::run(&args, context, out),
         Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema(_)) => Ok(0),
     }
 }

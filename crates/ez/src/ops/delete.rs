@@ -104,7 +104,8 @@ fn ask(context: &Context, going: &[Going], children: usize, how: How, out: &mut 
     if loses || how.always_ask || going.iter().any(|one| !one.leaving.lines.is_empty()) {
         tell_what_goes(going, out);
     }
-    if how.force || !(loses || how.always_ask) || (how.always_ask && !loses && context.globals.yes) {
+    let plain_yes = !how.always_ask || context.globals.yes;
+    if how.force || (!loses && plain_yes) {
         return Ok(());
     }
     let why = match (children, dirty) {

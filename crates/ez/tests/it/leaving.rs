@@ -99,3 +99,25 @@ fn a_lock_says_whose_it_is() {
         assert!(refused.err().contains(words), "{refused}");
     }
 }
+
+#[test]
+fn the_preview_of_a_session_tells_what_stands_there() {
+    let home = home();
+    let tree = session(&home, "feat");
+    git(&home, &tree.display().to_string(), &["commit", "-q", "--allow-empty", "-m", "own"]);
+    let _ = ez(&home, &["session", "label", "add", "feat", "urgent", "-r", "api"]).ok();
+    let _ = ez(&home, &["session", "env", "set", "K", "v", "-s", "feat", "-r", "api"]).ok();
+    let standing = Pty::spawn_in(&tree, "sleep", &["60"], &home, 24, 80);
+    let id = ez(&home, &["session", "info", "feat", "-r", "api", "--json"]).ok().json()["id"].clone();
+    let shown = ez(&home, &["preview", id.as_str().unwrap_or_default()]).ok().out();
+    for line in
+        ["feat\n", "labels  urgent", "env     K=v", "branch  feat", "changes 0", "base    1 ahead, 0 behind", "own\n"]
+    {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    assert!(
+        shown.contains(&format!("running sleep ({})", standing.pid())) && shown.contains("alt-n new session"),
+        "{shown}"
+    );
+    assert_eq!(ez(&home, &["preview", "nothing"]).ok().out(), "");
+}
