@@ -9,6 +9,7 @@ mod leaving;
 mod lossless;
 mod schemas;
 mod table;
+mod wrappers;
 
 use std::path::PathBuf;
 
