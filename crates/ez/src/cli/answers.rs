@@ -198,14 +198,26 @@ impl SessionRow {
     /// Rows of a repository's sessions, in their order.
     pub(super) fn all(context: &Context, repo: &store::Repo, sessions: Vec<Session>, asked: Asked) -> Vec<Self> {
         let looks = worktree::looks(context, repo, &sessions, asked);
-        sessions.into_iter().zip(looks).map(|(session, status)| Self::of(context, repo, session, status)).collect()
+        let folder = |session: &Session| match &session.path {
+            Some(path) => Some(path.clone()),
+            None => session.is_default.then(|| repo.path.clone()),
+        };
+        let folders: Vec<Option<String>> = sessions.iter().map(folder).collect();
+        let folders: Vec<Option<&Path>> = folders.iter().map(|path| path.as_deref().map(Path::new)).collect();
+        let branches = worktree::branches(&folders);
+        let noted = worktree::noted(context, &repo.id);
+        let note = |session: &Session| {
+            let has = noted.contains(&session.id);
+            has.then(|| worktree::note_line(context, &repo.id, &session.id)).flatten()
+        };
+        let known = sessions.into_iter().zip(looks).zip(branches);
+        known.map(|((session, status), branch)| Self::of(note(&session), session, status, branch)).collect()
     }
 
-    fn of(context: &Context, repo: &store::Repo, session: Session, status: Status) -> Self {
-        let folder = session.path.as_deref().or_else(|| session.is_default.then_some(repo.path.as_str()));
+    fn of(note: Option<String>, session: Session, status: Status, branch: Option<String>) -> Self {
         Self {
-            branch: folder.and_then(|folder| worktree::branch(Path::new(folder))),
-            note: worktree::note_line(context, &repo.id, &session.id),
+            branch,
+            note,
             dirty: status.dirty,
             ahead: status.ahead,
             behind: status.behind,

@@ -8,4 +8,4 @@ mod status;
 
 pub use leaving::{Leaving, lock_of};
 pub use processes::{Process, standing_in};
-pub use status::{Asked, Note, Status, branch, disk, looks, note_line};
+pub use status::{Asked, Note, Status, branch, branches, disk, looks, note_line, noted};

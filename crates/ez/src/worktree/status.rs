@@ -1,6 +1,7 @@
 //! The state of a session's folder for lists: what is cheap is read from git's own files, what is not is asked of git,
 //! several folders at once. `worktree` gives it to the commands that list.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -52,6 +53,13 @@ pub fn branch(folder: &Path) -> Option<String> {
     small(&head)?.trim_end().strip_prefix("ref: refs/heads/").map(str::to_owned)
 }
 
+/// The ids of a repository's sessions that have a folder for notes: one look instead of one for each session.
+pub fn noted(context: &Context, repo: &str) -> HashSet<String> {
+    let dir = context.store.notes_dir(repo, "");
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
+}
+
 /// The first line with words in a session's README.md, without its `#`.
 pub fn note_line(context: &Context, repo: &str, session: &str) -> Note {
     let file = context.store.notes_dir(repo, session).join("README.md");
@@ -91,16 +99,29 @@ pub fn looks(context: &Context, repo: &Repo, sessions: &[Session], asked: Asked)
         return vec![Status::default(); sessions.len()];
     }
     let base = if asked.status && repo.is_git { base(context, repo) } else { None };
-    let found = Mutex::new(vec![Status::default(); sessions.len()]);
+    beside(sessions, 1, |session| look(context, repo, session, asked, base.as_deref()))
+}
+
+/// The branch in each folder, in their order; `None` for none.
+pub fn branches(folders: &[Option<&Path>]) -> Vec<Option<String>> {
+    beside(folders, 200, |folder| folder.and_then(branch))
+}
+
+/// What `look` says of each, in order; by several threads where there are more than `few`.
+fn beside<T: Sync, R: Default + Clone + Send>(items: &[T], few: usize, look: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let workers = std::thread::available_parallelism().map_or(2, usize::from).min(items.len());
+    if items.len() <= few || workers < 2 {
+        return items.iter().map(look).collect();
+    }
+    let found = Mutex::new(vec![R::default(); items.len()]);
     let next = AtomicUsize::new(0);
-    let workers = std::thread::available_parallelism().map_or(2, usize::from).min(sessions.len());
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(session) = sessions.get(at) else { return };
-            let status = look(context, repo, session, asked, base.as_deref());
+            let Some(item) = items.get(at) else { return };
+            let one = look(item);
             if let Ok(mut found) = found.lock() {
-                found[at] = status;
+                found[at] = one;
             }
         }
     };

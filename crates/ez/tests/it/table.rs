@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use testkit::{Home, run_in};
+use testkit::{Home, Pty, run_in};
 
 use crate::{EZ, home, plugin, repo};
 
@@ -186,4 +186,26 @@ fn plugins_settings_and_the_rest() {
         "-C nowhere list",
     ];
     compare("table_rest", &told(&home, &dir, &lines));
+}
+
+#[test]
+fn a_closed_pipe_is_quiet_and_colour_is_for_terminals_that_want_it() {
+    let mut home = home();
+    let dir = repo(&home, "api");
+    for n in 0..30 {
+        let _ = run_in(&dir, EZ, &["session", "new", &format!("a-rather-long-name-of-a-session-{n}")], &home, b"").ok();
+    }
+    let piped = format!("{EZ} session list --json | head -n 1; {EZ} session list --json >&-; {EZ} schema list | true");
+    let quiet = run_in(&dir, "bash", &["-c", &piped], &home, b"").ok();
+    assert_eq!((quiet.out().as_str(), quiet.err().as_str()), ("[\n", ""));
+    home.set_env("TERM", "xterm");
+    let on_terminal = |home: &Home, args: &[&str]| {
+        let pty = Pty::spawn_in(&dir, EZ, args, home, 50, 80);
+        pty.wait_exit(std::time::Duration::from_secs(10));
+        String::from_utf8_lossy(&pty.raw()).into_owned()
+    };
+    assert!(on_terminal(&home, &["list"]).contains("\u{1b}[1mapi"));
+    assert!(!on_terminal(&home, &["list", "--no-color"]).contains('\u{1b}'));
+    home.set_env("NO_COLOR", "1");
+    assert!(!on_terminal(&home, &["list"]).contains('\u{1b}'));
 }
