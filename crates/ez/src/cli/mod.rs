@@ -260,6 +260,10 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         }
     };
     if context.store.repos()?.is_empty() && !context.store.config_file().exists() {
+        // Offered, never done unasked; a script is not asked.
+        if out.can_ask() && out.confirm("Nothing is set up yet. Run ez setup now?") == Some(true) {
+            return setup::run(&setup::Args {}, context, out);
+        }
         out.note("Nothing is set up yet: `ez setup` asks a few questions, `ez add` registers this folder.");
     }
     let landing = browser::open(context, start, None, out)?;

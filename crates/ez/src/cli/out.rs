@@ -76,6 +76,11 @@ impl Out {
         }
     }
 
+    /// Somebody sits there: questions on stderr are seen, and stdin is a terminal.
+    pub fn can_ask(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
     /// Asks on stderr and reads one line from stdin, whatever stdin is; `None` at its end (ez.md, "Commands").
     pub fn ask(&mut self, question: &str) -> Option<String> {
         self.flush();

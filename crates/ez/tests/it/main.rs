@@ -8,6 +8,7 @@ mod hooks;
 mod leaving;
 mod lossless;
 mod schemas;
+mod setup;
 mod table;
 mod wrappers;
 
