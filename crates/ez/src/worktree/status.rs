@@ -99,18 +99,19 @@ pub fn looks(context: &Context, repo: &Repo, sessions: &[Session], asked: Asked)
         return vec![Status::default(); sessions.len()];
     }
     let base = if asked.status && repo.is_git { base(context, repo) } else { None };
-    beside(sessions, 1, |session| look(context, repo, session, asked, base.as_deref()))
+    beside(sessions, |session| look(context, repo, session, asked, base.as_deref()))
 }
 
-/// The branch in each folder, in their order; `None` for none.
+/// The branch in each folder, in their order; `None` for none. One after the other: opening two small files each is too
+/// little work for threads, which were measured to double the time.
 pub fn branches(folders: &[Option<&Path>]) -> Vec<Option<String>> {
-    beside(folders, 200, |folder| folder.and_then(branch))
+    folders.iter().map(|folder| folder.and_then(branch)).collect()
 }
 
-/// What `look` says of each, in order; by several threads where there are more than `few`.
-fn beside<T: Sync, R: Default + Clone + Send>(items: &[T], few: usize, look: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// What `look` says of each, in order, by several threads: it mostly waits for git or the disk.
+fn beside<T: Sync, R: Default + Clone + Send>(items: &[T], look: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let workers = std::thread::available_parallelism().map_or(2, usize::from).min(items.len());
-    if items.len() <= few || workers < 2 {
+    if workers < 2 {
         return items.iter().map(look).collect();
     }
     let found = Mutex::new(vec![R::default(); items.len()]);
