@@ -13,3 +13,4 @@ pub mod model;
 pub mod ops;
 pub mod shell;
 pub mod store;
+pub mod worktree;

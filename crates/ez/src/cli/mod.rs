@@ -1,19 +1,25 @@
 //! The command line: which command, its arguments, its exit code. What is done is in `ops`, what is chosen in `browser`;
 //! here arguments become values and answers become lines. `main` calls it.
 
+mod answers;
+mod complete;
 mod config;
 mod misc;
 mod out;
 mod plugin;
+mod preview;
+pub mod reference;
 mod repo;
+mod schema;
 mod session;
 mod session_args;
+mod settings;
 mod setup;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use sys::{Env, Failure};
 
 pub use out::Out;
@@ -79,8 +85,10 @@ enum Command {
     /// Set up: roots, the shell line, plugins
     Setup(setup::Args),
     /// Clone a repository and register it
+    #[command(after_help = "Examples:\n  ez clone https://github.com/o/api.git ~/src/api")]
     Clone(repo::CloneArgs),
     /// Register a folder
+    #[command(after_help = "Examples:\n  ez add\n  ez add ~/src/api")]
     Add(repo::AddArgs),
     /// Take a repository off the list
     #[command(visible_alias = "rm")]
@@ -95,6 +103,7 @@ enum Command {
     #[command(visible_alias = "ls")]
     List(misc::ListArgs),
     /// Enter the best match over repositories, sessions and branches; `-` is the previous one
+    #[command(after_help = "Examples:\n  ez go api login\n  ez go -\n  cd \"$(command ez go api --print)\"")]
     Go(misc::GoArgs),
     /// Plugins
     Plugin(plugin::Args),
@@ -107,23 +116,27 @@ enum Command {
     /// Check the state; exit 1 when there is a problem
     Doctor(misc::DoctorArgs),
     /// Print the shell wrapper
+    #[command(
+        after_help = "Examples:\n  eval \"$(ez init-shell bash)\"     # in ~/.bashrc; zsh the same in ~/.zshrc\n  ez init-shell fish | source       # in ~/.config/fish/config.fish"
+    )]
     InitShell {
         /// bash, zsh, fish, pwsh or nu
         #[arg(default_value = "zsh")]
         shell: String,
     },
     /// Print the completion script of a shell
+    #[command(
+        after_help = "Examples:\n  eval \"$(ez completions bash)\"    # in ~/.bashrc; zsh the same, behind compinit\n  ez completions fish | source"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the JSON Schema of an answer
-    Schema {
-        /// doctor, or request
-        name: Option<String>,
-    },
+    #[command(after_help = "Examples:\n  ez schema session-list")]
+    Schema(schema::Args),
     #[command(hide = true)]
-    Preview(misc::PreviewArgs),
+    Preview(preview::Args),
 }
 
 /// Runs the command line and gives the exit code: 0 done, 1 failed, 2 not understood, 130 cancelled.
@@ -146,6 +159,9 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
         out.line(concat!("ez ", env!("CARGO_PKG_VERSION")));
         return Ok(0);
     }
+    if args.get(1).is_some_and(|first| first == "__complete") {
+        return complete::run(&args[2..], env, out);
+    }
     let what = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -166,18 +182,15 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     };
     match &cli.command {
         Some(Command::InitShell { shell }) => {
-            let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez"));
-            let text = shell::init(shell.parse()?, &crate::context::utf8(&program)?);
+            let text = shell::init(shell.parse()?, &own_path()?);
             out.bytes(text.as_bytes());
             return Ok(0);
         }
         Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "ez", &mut script);
-            out.bytes(&script);
+            out.bytes(&complete::script(*shell, &own_path()?));
             return Ok(0);
         }
-        Some(Command::Schema { name }) => return misc::schema(name.as_deref(), out),
+        Some(Command::Schema(args)) => return schema::run(args, out),
         Some(Command::Plugin(args)) => {
             if let Some(code) = plugin::serve(args, &env, out)? {
                 return Ok(code);
@@ -198,6 +211,11 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     ended
 }
 
+/// The program that shell texts start.
+fn own_path() -> Result<String, Failure> {
+    crate::context::utf8(&std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez")))
+}
+
 fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     match cli.command {
         None => browse(&cli, context, out),
@@ -214,8 +232,8 @@ fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         Some(Command::CdToSession) => misc::cd_to_session(context, out),
         Some(Command::Trash(args)) => misc::trash(args, context, out),
         Some(Command::Doctor(args)) => misc::doctor(&args, context, out),
-        Some(Command::Preview(args)) => misc::preview(&args, context, out),
-        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema { .. }) => Ok(0),
+        Some(Command::Preview(args)) => preview::run(&args, context, out),
+        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema(_)) => Ok(0),
     }
 }
 
@@ -244,6 +262,10 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         }
     };
     if context.store.repos()?.is_empty() && !context.store.config_file().exists() {
+        // Offered, never done unasked; a script is not asked.
+        if out.can_ask() && out.confirm("Nothing is set up yet. Run ez setup now?") == Some(true) {
+            return setup::run(&setup::Args {}, context, out);
+        }
         out.note("Nothing is set up yet: `ez setup` asks a few questions, `ez add` registers this folder.");
     }
     let landing = browser::open(context, start, None, out)?;
@@ -269,7 +291,10 @@ fn root_called(context: &Context, given: &str) -> Result<PathBuf, Failure> {
 /// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.
 fn explain(error: &clap::Error, out: &mut Out) -> u8 {
     let text = error.render().to_string();
-    if error.use_stderr() {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        out.note(text.trim_end());
+        2
+    } else if error.use_stderr() {
         out.say(text.trim_start_matches("error: ").trim_end());
         2
     } else {

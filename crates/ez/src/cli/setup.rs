@@ -8,6 +8,7 @@ use crate::bundled;
 use crate::context::{Context, utf8};
 use crate::hooks::plugins;
 use crate::ops::plugin;
+use crate::shell;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
@@ -75,12 +76,7 @@ fn plugins_on(context: &Context, out: &mut Out) -> Result<(), Failure> {
 }
 
 fn shell_line(context: &Context, out: &mut Out) {
-    let shell = context.env.text("SHELL").and_then(|path| path.rsplit('/').next()).unwrap_or("bash").to_owned();
-    let (file, line) = match shell.as_str() {
-        "fish" => ("~/.config/fish/config.fish", "ez init-shell fish | source".to_owned()),
-        "zsh" => ("~/.zshrc", "eval \"$(ez init-shell zsh)\"".to_owned()),
-        _ => ("~/.bashrc", "eval \"$(ez init-shell bash)\"".to_owned()),
-    };
+    let (file, line) = shell::setup_line(context.env.text("SHELL"));
     let path = context.paths.expand(file);
     let has = sys::files::read_bounded(&path, 4 << 20).ok().flatten();
     if has.is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains("ez init-shell")) {

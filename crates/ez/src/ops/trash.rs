@@ -40,7 +40,7 @@ pub enum Work {
 }
 
 /// `entry.toml` of a trash entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Entry {
     /// The session's id, and the entry's.
     pub id: String,

@@ -227,8 +227,8 @@ impl Store {
         files::update(&path, Mode::Normal, |old| {
             let old = old.unwrap_or_default();
             let text = std::str::from_utf8(old).map_err(|error| failed().cause(error))?;
-            let mut draft = Draft { text: text.to_owned() };
-            change(&mut draft).map_err(|failure| failed().cause(failure))?;
+            let mut draft = Draft { text: text.to_owned(), path: path.clone() };
+            change(&mut draft)?;
             Config::read(&draft.text)?;
             Ok((draft.text != text).then(|| draft.text.into_bytes()))
         })
@@ -239,6 +239,7 @@ impl Store {
 #[derive(Debug)]
 pub struct Draft {
     text: String,
+    path: std::path::PathBuf,
 }
 
 impl Draft {
@@ -269,7 +270,7 @@ impl Draft {
         for part in parts {
             found = found.and_then(|value| value.get(part));
         }
-        let no_list = || Failure::new(format!("`{key}` is no list of texts"));
+        let no_list = || Failure::new(format!("`{key}` in {} is no list of texts", self.path.display()));
         let old: Vec<String> = match found {
             None => Vec::new(),
             Some(Value::Array(list)) => {
@@ -295,7 +296,9 @@ impl Draft {
 
     fn apply(&mut self, changes: &[Change]) -> Result<(), Failure> {
         let edited = edit::apply(Format::Toml, &self.text, changes);
-        self.text = edited.map_err(|doubt| Failure::new(doubt.to_string()))?.text;
+        let failed = || Failure::new(format!("could not change {}", self.path.display()));
+        self.text =
+            edited.map_err(|doubt| failed().cause(doubt).hint("`ez config edit` opens it in your editor"))?.text;
         Ok(())
     }
 }
@@ -320,7 +323,7 @@ mod tests {
     #[test]
     fn comments_and_unknown_keys_survive_a_change() {
         let text = "# mine\nplugin_timeout = 3 # fast\nzzz = { a = 1 }\n\n[plugins] # here\nenabled = [\n  \"a\", # of a\n  \"b\",\n] # list\n";
-        let mut draft = Draft { text: text.to_owned() };
+        let mut draft = Draft { text: text.to_owned(), path: "config.toml".into() };
         draft.set("plugin_timeout", 5).unwrap();
         draft.list("plugins.enabled", |list| list.push("c".into())).unwrap();
         draft.list("plugins.enabled", |list| list.retain(|name| name != "b")).unwrap();
@@ -344,7 +347,7 @@ mod tests {
                 return Ok(());
             }
             // What could be read can be changed, or is refused; and reads the same but for that.
-            let mut draft = Draft { text: text.clone() };
+            let mut draft = Draft { text: text.clone(), path: "config.toml".into() };
             if draft.list("workspace_roots", |roots| roots.push(name.clone())).is_ok() {
                 let (before, after) = (Config::read(&text).unwrap(), Config::read(&draft.text).unwrap());
                 proptest::prop_assert_eq!(after.workspace_roots.last(), Some(&name));

@@ -144,7 +144,7 @@ fn going_listing_checking_and_the_texts_for_shells() {
     assert_eq!(ez(&home, &["doctor", "--json"]).ok().json()["ok"], true);
     for shell in ["bash", "zsh", "fish"] {
         assert!(ez(&home, &["init-shell", shell]).ok().out().contains("ez"));
-        assert!(ez(&home, &["completions", shell]).ok().out().contains("session"));
+        assert!(ez(&home, &["completions", shell]).ok().out().contains("__complete"));
     }
     assert_eq!(ez(&home, &["init-shell", "tcsh"]).code(), 2);
     assert!(ez(&home, &["schema", "request"]).ok().json()["properties"]["hook"].is_object());

@@ -4,12 +4,19 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests count as tests")]
 
 mod commands;
+mod completions;
 mod crash;
+mod guide;
 mod hooks;
 mod layout;
+mod leaving;
 mod lossless;
+mod schemas;
+mod setup;
+mod table;
 mod trash;
 mod worktrees;
+mod wrappers;
 
 use std::path::PathBuf;
 
