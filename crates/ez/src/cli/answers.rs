@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::hooks::repo_view;
+use crate::hooks::view_of;
 use crate::store::{self, Session};
 use crate::worktree::{self, Asked, Status};
 
@@ -33,7 +33,7 @@ pub(super) struct SessionRow {
     pub(super) is_default: bool,
     /// RFC 3339.
     pub(super) created_at: Option<String>,
-    /// The branch in its folder; null when detached or without one.
+    /// With --status: the branch in its folder; null when detached or without one.
     pub(super) branch: Option<String>,
     /// With --status: something is uncommitted or untracked, submodules included.
     pub(super) dirty: Option<bool>,
@@ -72,7 +72,7 @@ pub(super) struct RepoRow {
     pub(super) labels: Vec<String>,
     /// RFC 3339; null when nothing in it was entered yet.
     pub(super) last_accessed: Option<String>,
-    /// The branch in its folder.
+    /// With --status: the branch in its folder.
     pub(super) branch: Option<String>,
     /// With --status: how many sessions it has.
     pub(super) sessions: Option<usize>,
@@ -204,7 +204,8 @@ impl SessionRow {
         };
         let folders: Vec<Option<String>> = sessions.iter().map(folder).collect();
         let folders: Vec<Option<&Path>> = folders.iter().map(|path| path.as_deref().map(Path::new)).collect();
-        let branches = worktree::branches(&folders);
+        // Two small files for each: as dear as all the rest of a long list.
+        let branches = if asked.status { worktree::branches(&folders) } else { vec![None; folders.len()] };
         let noted = worktree::noted(context, &repo.id);
         let note = |session: &Session| {
             let has = noted.contains(&session.id);
@@ -254,8 +255,9 @@ impl RepoRow {
 
     /// The row of one repository. A damaged repo.toml hides its details, not the repository.
     pub(super) fn of(context: &Context, repo: &store::Repo, asked: Asked) -> Self {
-        let view = repo_view(context, repo).ok();
-        let state = context.store.repo_state(&repo.id).unwrap_or_default();
+        let mut state = context.store.repo_state(&repo.id).unwrap_or_default();
+        let (labels, last_accessed) = (std::mem::take(&mut state.labels), state.last_accessed.clone());
+        let view = view_of(repo, state);
         let own = Session { is_default: true, ..Session::default() };
         let status = worktree::looks(context, repo, &[own], asked).first().copied().unwrap_or_default();
         let sessions = if asked.status { context.store.sessions(&repo.id).ok() } else { None };
@@ -264,11 +266,11 @@ impl RepoRow {
             name: repo.name.clone(),
             path: repo.path.clone(),
             is_git: repo.is_git,
-            default_branch: view.as_ref().and_then(|view| view.default_branch.clone()),
-            remote_url: view.and_then(|view| view.remote_url),
-            labels: state.labels,
-            last_accessed: state.last_accessed,
-            branch: worktree::branch(Path::new(&repo.path)),
+            default_branch: view.default_branch,
+            remote_url: view.remote_url,
+            labels,
+            last_accessed,
+            branch: asked.status.then(|| worktree::branch(Path::new(&repo.path))).flatten(),
             sessions: sessions.map(|sessions| sessions.len()),
             dirty: status.dirty,
             ahead: status.ahead,
