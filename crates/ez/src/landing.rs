@@ -8,8 +8,8 @@ use sys::files;
 use sys::proc::{self, Spec};
 use sys::{Failure, text};
 
-use crate::cli::Out;
 use crate::context::Context;
+use crate::out::Out;
 use crate::shell;
 
 /// What the shell is to do after us.

@@ -5,10 +5,10 @@ use sys::Failure;
 use wire::hook::{Hook, NameResolveContext};
 
 use super::fzf::{self, List};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, fire};
 use crate::model::SessionName;
+use crate::out::Out;
 use crate::store::{Repo, StageKind};
 
 const BACK: &str = "ctrl-p";

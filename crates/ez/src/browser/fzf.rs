@@ -4,8 +4,8 @@
 use sys::proc::{self, Exit, Spec};
 use sys::{Failure, text};
 
-use crate::cli::Out;
 use crate::context::Context;
+use crate::out::Out;
 use crate::shell::{self, Shell};
 
 /// A list to choose from.

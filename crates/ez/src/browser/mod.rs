@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use sys::Failure;
 
-use crate::cli::Out;
 use crate::context::Context;
 use crate::landing::Landing;
+use crate::out::Out;
 use crate::store::Repo;
 
 /// Where the browser begins.

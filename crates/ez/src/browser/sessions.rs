@@ -8,7 +8,6 @@ use sys::Failure;
 use super::fzf::{self, Choice, List};
 use super::keys::{self, Does};
 use super::{Next, View, builder, lists, views};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Worktree;
 use crate::landing::Landing;
@@ -16,6 +15,7 @@ use crate::model::tree::{self, Sort};
 use crate::model::{SessionName, name};
 use crate::ops::create::{self, Wanted};
 use crate::ops::{accept, delete, from_dirty, moves};
+use crate::out::Out;
 use crate::store::{Repo, Session};
 
 /// A row: a session, a worktree without one, or the line between.

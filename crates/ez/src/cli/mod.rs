@@ -5,7 +5,6 @@ mod answers;
 mod complete;
 mod config;
 mod misc;
-mod out;
 mod plugin;
 mod preview;
 pub mod reference;
@@ -22,7 +21,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use sys::{Env, Failure};
 
-pub use out::Out;
+use crate::out::Out;
 pub(crate) use session::open_note;
 
 use crate::browser::{self, Start};

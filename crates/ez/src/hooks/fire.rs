@@ -12,10 +12,10 @@ use wire::hook::{
 use super::plugins::{self, Plugin};
 use super::run::ask;
 use super::values::{object_of, toml_of};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::model::gitdir;
 use crate::model::name::env_key_ok;
+use crate::out::Out;
 use crate::store::{Repo, RepoState, Session};
 
 /// What a hook is fired with.

@@ -8,8 +8,8 @@ use sys::{Failure, clock, files, text};
 use wire::hook::{Request, Response};
 
 use super::plugins::{Plugin, Source};
-use crate::cli::Out;
 use crate::context::Context;
+use crate::out::Out;
 
 /// Bytes of an answer: a view of a hundred thousand items fits.
 const ANSWER_MAX: usize = 64 << 20;

@@ -10,13 +10,13 @@ use wire::hook::Hook;
 
 use super::record::{self, Open};
 use super::steps::{self, Operation, Step};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Git;
 use crate::hooks::{Call, Effects, fire, plugins};
 use crate::model::SessionName;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, Session};
 
 /// What is to be made.

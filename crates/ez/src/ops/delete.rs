@@ -9,7 +9,6 @@ use wire::hook::Hook;
 
 use super::steps::Step;
 use super::{record, trash};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::{self, Git};
 use crate::hooks::{Call, fire, plugins};
@@ -17,6 +16,7 @@ use crate::landing::Landing;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
 use crate::model::tree;
+use crate::out::Out;
 use crate::store::{Repo, Session};
 use crate::worktree::{self, Leaving};
 

@@ -10,9 +10,9 @@ use sys::{Failure, files};
 
 use super::record;
 use super::steps::{self, Operation};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::plugins;
+use crate::out::Out;
 use crate::store::{Blocks, Repo, RepoState, Session};
 
 /// `ez doctor --json` (json.md).

@@ -8,11 +8,11 @@ use sys::Failure;
 use super::create::{self, Made, Wanted};
 use super::record;
 use super::steps::Step;
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Git;
 use crate::model::SessionName;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{Repo, Session};
 
 /// Makes the session `name` and moves the uncommitted changes in `from` into it.

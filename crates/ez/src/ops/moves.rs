@@ -10,7 +10,6 @@ use wire::hook::{Hook, RenameContext};
 use super::create::check_free;
 use super::record;
 use super::steps::{self, Operation, Step};
-use crate::cli::Out;
 use crate::context::{Context, utf8};
 use crate::git::{Git, Worktree};
 use crate::hooks::{Call, fire};
@@ -18,6 +17,7 @@ use crate::landing::Landing;
 use crate::model::SessionName;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, Session};
 
 /// Renames `session`.

@@ -4,10 +4,10 @@
 use sys::Failure;
 use wire::hook::Hook;
 
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, fire, plugins};
 use crate::landing::Landing;
+use crate::out::Out;
 
 /// Enables a plugin.
 ///

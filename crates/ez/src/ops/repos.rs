@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use sys::{Failure, files};
 use wire::hook::Hook;
 
-use crate::cli::Out;
 use crate::context::{Context, utf8};
 use crate::git::{self, Git};
 use crate::hooks::{Call, fire};
@@ -14,6 +13,7 @@ use crate::landing::Landing;
 use crate::locate;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, RepoState};
 
 /// Registers a folder.

@@ -11,12 +11,12 @@ use sys::Failure;
 use wire::hook::Hook;
 
 use super::{create, from_dirty, moves, trash};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Git;
 use crate::hooks::{Call, Plugin, fire, plugins};
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{Blocks, Repo, Session};
 
 /// One step.

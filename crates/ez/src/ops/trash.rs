@@ -11,12 +11,12 @@ use sys::files::{self, Mode};
 use super::record;
 use super::steps::Step;
 use crate::bundled::git_worktree;
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Git;
 use crate::hooks::plugins;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, Session};
 
 /// What was kept of one session.
