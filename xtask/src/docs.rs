@@ -12,7 +12,7 @@ use crate::step;
 const REFERENCE: &str = "docs/reference";
 
 /// Programs that print pages as one JSON object: path below [`REFERENCE`] to text. To add one: its crate and example.
-const WRITERS: &[(&str, &str)] = &[("lazyagents", "reference")];
+const WRITERS: &[(&str, &str)] = &[("lazyagents", "reference"), ("ez", "reference")];
 
 /// `docs [--check]`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {

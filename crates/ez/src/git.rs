@@ -8,6 +8,7 @@ use sys::proc::{self, Cancel, Finished, HandOver, Limits, Spec};
 use sys::{Env, Failure, text};
 
 use crate::context::Context;
+use crate::model::gitdir::GitDir;
 
 /// Bytes kept of one answer.
 const MAX: usize = 64 << 20;
@@ -63,11 +64,16 @@ impl Git {
     /// # Errors
     /// When git fails; its stderr is the cause.
     pub fn text(&self, args: &[&str]) -> Result<String, Failure> {
+        self.bytes(args).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// As [`Git::text`], the bytes as they are: names of files need not be UTF-8.
+    ///
+    /// # Errors
+    /// As [`Git::text`].
+    pub fn bytes(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
         let done = self.run(args)?;
-        if done.exit.ok() {
-            return Ok(String::from_utf8_lossy(&done.stdout).into_owned());
-        }
-        Err(failed(args, &done))
+        if done.exit.ok() { Ok(done.stdout) } else { Err(failed(args, &done)) }
     }
 
     /// The one line of a git call; `None` when it fails or says nothing.
@@ -110,13 +116,27 @@ impl Git {
         Ok(parse_worktrees(&text))
     }
 
-    /// What is not committed: `git status` entries, submodules included, ignored files left out.
+    /// What is not committed: `git status` entries, submodules included. Left out are ignored files, and links to the same
+    /// file or folder of the main checkout (git-worktree's setting `link`), which stays.
     ///
     /// # Errors
     /// When git fails.
     pub fn changes(&self) -> Result<Vec<String>, Failure> {
         let args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none"];
-        Ok(self.text(&args)?.split('\0').filter(|entry| !entry.is_empty()).map(str::to_owned).collect())
+        let text = self.text(&args)?;
+        let mut main = None;
+        let entries = text.split('\0').filter(|entry| !entry.is_empty());
+        let entries = entries.filter(|entry| match entry.strip_prefix("?? ") {
+            Some(name) => !self.links_to_main(name, &mut main),
+            None => true,
+        });
+        Ok(entries.map(str::to_owned).collect())
+    }
+
+    fn links_to_main(&self, name: &str, main: &mut Option<PathBuf>) -> bool {
+        let Ok(target) = std::fs::read_link(self.dir.join(name)) else { return false };
+        let main = main.get_or_insert_with(|| GitDir::at(&self.dir).map(|tree| tree.main()).unwrap_or_default());
+        main.is_absolute() && *main != self.dir && target == main.join(name)
     }
 
     /// The local branches with their commits.
@@ -135,12 +155,19 @@ impl Git {
     /// How many commits of `branch` no other branch, remote or local, has.
     pub fn commits_of_its_own(&self, branch: &str) -> Option<u64> {
         let full = format!("refs/heads/{branch}");
+        // One that is where main is needs no git to tell.
+        if let Some(git) = GitDir::at(&self.dir)
+            && git.commit(&full).is_some_and(|tip| git.is_main_at(&tip, branch))
+        {
+            return Some(0);
+        }
         let count = self.line(&[
             "rev-list",
             "--count",
             &full,
             "--not",
-            &format!("--exclude={full}"),
+            // Without `refs/heads/`: for --branches git compares the rest of the name (git-rev-list, --exclude).
+            &format!("--exclude={branch}"),
             "--branches",
             "--remotes",
             "--",
@@ -152,6 +179,23 @@ impl Git {
     pub fn dir(&self) -> &Path {
         &self.dir
     }
+}
+
+/// The branch that a worktree has checked out, `None` when it is detached; from its files where they tell.
+pub fn branch(context: &Context, tree: &GitDir) -> Option<String> {
+    if tree.reftable() {
+        let full = Git::new(context, &tree.top).line(&["symbolic-ref", "--quiet", "HEAD"])?;
+        return full.strip_prefix("refs/heads/").map(str::to_owned);
+    }
+    tree.branch()
+}
+
+/// A path as git printed it.
+pub fn path(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
 fn failed(args: &[&str], done: &Finished) -> Failure {

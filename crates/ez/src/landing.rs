@@ -8,8 +8,8 @@ use sys::files;
 use sys::proc::{self, Spec};
 use sys::{Failure, text};
 
-use crate::cli::Out;
 use crate::context::Context;
+use crate::out::Out;
 use crate::shell;
 
 /// What the shell is to do after us.
@@ -85,8 +85,9 @@ impl Landing {
         }
         if !self.post.is_empty() {
             let commands: Vec<_> = self.post.iter().map(|command| text::clean(command)).collect();
+            let (_, line) = shell::setup_line(context.env.text("SHELL"));
             out.note(&format!(
-                "Not run, because the shell wrapper is not set up: {} (set it up with: eval \"$(ez init-shell bash)\")",
+                "Not run, because the shell wrapper is not set up: {} (set it up with: {line})",
                 commands.join("; ")
             ));
         }

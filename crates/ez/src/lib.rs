@@ -11,5 +11,7 @@ pub mod landing;
 pub mod locate;
 pub mod model;
 pub mod ops;
+pub mod out;
 pub mod shell;
 pub mod store;
+pub mod worktree;

@@ -3,6 +3,7 @@
 //! It never draws and knows neither program. Both programs and every other crate but `wire` call it.
 
 pub mod clock;
+pub mod edit;
 pub mod env;
 pub mod failure;
 pub mod files;

@@ -3,6 +3,7 @@
 //! all driven by the one [`TABLE`]; authors of plugins in Rust may use the types.
 
 mod manifest;
+mod printed;
 mod response;
 
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 pub use manifest::{Bind, CONTEXTS, Manifest, Setting, View};
+pub use printed::{Printed, PrintedItem, PrintedRepo, PrintedSession};
 pub use response::{Response, SessionPatch, Unusable, ViewItem};
 
 /// A moment at which plugins are asked (plugin-guide.md, "Available Hooks", and `on_bind`).

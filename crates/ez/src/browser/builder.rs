@@ -1,14 +1,14 @@
 //! The name builder: a name typed whole, put together from configured parts, or taken from a pull request or a ticket.
-//! Back one step at any time with Ctrl-P; leaving it is no success. `session new` and the pickers call it.
+//! Back one step at any time with Ctrl-P, without fzf with `..`; leaving it is no success. `session new` and the pickers call it.
 
 use sys::Failure;
 use wire::hook::{Hook, NameResolveContext};
 
 use super::fzf::{self, List};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, fire};
 use crate::model::SessionName;
+use crate::out::Out;
 use crate::store::{Repo, StageKind};
 
 const BACK: &str = "ctrl-p";
@@ -66,9 +66,13 @@ fn choose_mode(context: &Context, modes: &[&str], out: &mut Out) -> Result<Strin
         for (at, mode) in modes.iter().enumerate() {
             out.note(&format!("{}) {}", at + 1, words(mode)));
         }
-        let answer = out.ask("naming mode>").ok_or_else(cancelled)?;
-        let number = answer.trim().parse::<usize>().ok().and_then(|number| modes.get(number.checked_sub(1)?));
-        return number.map(|mode| (*mode).to_owned()).ok_or_else(cancelled);
+        loop {
+            let answer = out.ask(&format!("naming mode (1 to {})>", modes.len())).ok_or_else(cancelled)?;
+            let number = answer.trim().parse::<usize>().ok().and_then(|number| modes.get(number.checked_sub(1)?));
+            if let Some(mode) = number {
+                return Ok((*mode).to_owned());
+            }
+        }
     }
     let rows = modes.iter().map(|mode| ((*mode).to_owned(), words(mode))).collect();
     let list = List { prompt: "naming mode".to_owned(), rows, ..List::default() };
@@ -133,8 +137,9 @@ fn parts(context: &Context, out: &mut Out) -> Result<Step, Failure> {
                 })
             }
             StageKind::Choice => {
-                let label = format!("{} ({}; empty for none)", stage.name, stage.choices.join(", "));
-                out.ask(&format!("{label}>")).map(|text| (String::new(), text))
+                let choices = if stage.choices.is_empty() { String::new() } else { stage.choices.join(", ") + "; " };
+                let label = format!("{} ({choices}empty for none)", stage.name);
+                fzf::prompt_keys(context, &label, &header, "", &[BACK], out)?
             }
         };
         let (key, text) = answer.ok_or_else(cancelled)?;
@@ -198,7 +203,11 @@ fn jira(context: &Context, out: &mut Out) -> Result<Step, Failure> {
             "a URL such as https://x.atlassian.net/browse/ABC-42".clone_into(&mut header);
             continue;
         };
-        let suffix = fzf::prompt(context, "suffix (empty for none)", &ticket, "", out)?.ok_or_else(cancelled)?;
+        let answer = fzf::prompt_keys(context, "suffix (empty for none)", &ticket, "", &[BACK], out)?;
+        let (key, suffix) = answer.ok_or_else(cancelled)?;
+        if key == BACK {
+            continue;
+        }
         let suffix = suffix.trim();
         let name = if suffix.is_empty() { ticket } else { format!("{ticket}-{suffix}") };
         match SessionName::parse(&name) {

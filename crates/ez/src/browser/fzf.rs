@@ -4,8 +4,8 @@
 use sys::proc::{self, Exit, Spec};
 use sys::{Failure, text};
 
-use crate::cli::Out;
 use crate::context::Context;
+use crate::out::Out;
 use crate::shell::{self, Shell};
 
 /// A list to choose from.
@@ -140,7 +140,15 @@ pub fn prompt_keys(
         if !header.is_empty() {
             out.note(header);
         }
-        return Ok(out.ask(&format!("{label}>")).map(|text| (String::new(), text)));
+        // No name is `..`, so it can stand for the key that goes back.
+        let Some(back) = keys.first() else {
+            return Ok(out.ask(&format!("{label}>")).map(|text| (String::new(), text)));
+        };
+        let answer = out.ask(&format!("{label} (.. goes back)>"));
+        return Ok(answer.map(|text| match text.trim() {
+            ".." => ((*back).to_owned(), String::new()),
+            _ => (String::new(), text),
+        }));
     }
     let mut args = vec![
         format!("--prompt={label}> "),

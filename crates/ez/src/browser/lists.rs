@@ -9,13 +9,13 @@ use wire::hook::{BindContext, Hook};
 use super::fzf::{self, List};
 use super::keys::{self, Does};
 use super::{Next, View, sessions};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, fire};
 use crate::landing::Landing;
 use crate::model::name::quoted;
 use crate::model::tree::{self, Sort};
 use crate::ops::{accept, repos};
+use crate::out::Out;
 use crate::store::{Repo, RepoState, Session};
 
 /// The view that a key switches to.

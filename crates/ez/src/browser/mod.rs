@@ -12,9 +12,9 @@ use std::path::PathBuf;
 
 use sys::Failure;
 
-use crate::cli::Out;
 use crate::context::Context;
 use crate::landing::Landing;
+use crate::out::Out;
 use crate::store::Repo;
 
 /// Where the browser begins.
@@ -29,6 +29,8 @@ pub enum Start {
     },
     /// A view by name.
     View(String),
+    /// What is below a root.
+    Root(PathBuf),
 }
 
 /// What a picker led to.
@@ -90,6 +92,7 @@ pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out
             let view = view_of(context, Some(&name))?.unwrap_or(View::Repo);
             (Some(view.clone()), Next::View(view))
         }
+        Start::Root(root) => (Some(View::Folder(root.clone())), Next::View(View::Folder(root))),
     };
     // The repository whose sessions were shown last, while nothing else was.
     let mut from: Option<Repo> = None;

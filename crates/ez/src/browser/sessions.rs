@@ -8,15 +8,14 @@ use sys::Failure;
 use super::fzf::{self, Choice, List};
 use super::keys::{self, Does};
 use super::{Next, View, builder, lists, views};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::git::Worktree;
 use crate::landing::Landing;
-use crate::model::name::quoted;
 use crate::model::tree::{self, Sort};
 use crate::model::{SessionName, name};
 use crate::ops::create::{self, Wanted};
 use crate::ops::{accept, delete, from_dirty, moves};
+use crate::out::Out;
 use crate::store::{Repo, Session};
 
 /// A row: a session, a worktree without one, or the line between.
@@ -212,14 +211,13 @@ fn remove(
     carried: &mut Vec<String>,
     out: &mut Out,
 ) -> Result<(), Failure> {
-    let sessions = context.store.sessions(&repo.id)?;
-    let below: Vec<_> = tree::below(&sessions, &session.id).iter().map(|child| child.name.clone()).collect();
-    let with = if below.is_empty() { String::new() } else { format!(" and what is below it ({})", below.join(", ")) };
-    if out.confirm(&format!("Delete session {}{with}?", quoted(&session.name))) != Some(true) {
-        return Ok(());
+    let how = delete::How { always_ask: true, ..delete::How::default() };
+    match delete::delete(context, repo, session, how, out) {
+        Ok(landing) => carried.extend(landing.post),
+        // No is an answer.
+        Err(failure) if failure.exit_code() == 130 => {}
+        Err(failure) => return Err(failure),
     }
-    let how = delete::How { agreed: true, ..delete::How::default() };
-    carried.extend(delete::delete(context, repo, session, how, out)?.post);
     Ok(())
 }
 

@@ -7,10 +7,10 @@ use wire::hook::{Hook, View as Declared, ViewContext};
 use super::fzf::{self, List};
 use super::keys::{self, Does};
 use super::{Next, View, lists};
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, Plugin, fire, plugins};
 use crate::landing::Landing;
+use crate::out::Out;
 
 /// The view of this name: the first in enabled order.
 pub(super) fn by_name(context: &Context, name: &str) -> Option<(Plugin, Declared)> {

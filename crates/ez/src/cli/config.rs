@@ -1,16 +1,20 @@
 //! `ez config ...`: reading and changing `config.toml` without losing a comment. What the keys mean is in `store::config`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Subcommand;
+use serde_json::Value;
 use sys::proc::{self, HandOver, Spec};
 use sys::{Failure, files, text};
 
 use super::Out;
+use super::answers::ConfigShown;
+use super::settings::{self, Kind, SETTINGS};
 use crate::browser;
 use crate::context::{Context, utf8};
+use crate::hooks::json_of;
 use crate::model::name::quoted;
-use crate::store::config::{edit_list, set};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -23,7 +27,11 @@ enum Which {
     /// Write a first config.toml
     Init,
     /// Print config.toml
-    Show,
+    Show {
+        /// What the file says and what counts, as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the path of config.toml
     Path,
     /// Open config.toml in your editor
@@ -32,8 +40,14 @@ enum Which {
     Get {
         /// Its key
         key: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Change one setting
+    #[command(
+        after_help = "Examples:\n  ez config set on_create cd\n  ez config set plugin_settings.tmux.auto_attach true"
+    )]
     Set {
         /// Its key
         key: String,
@@ -56,7 +70,8 @@ enum Which {
 pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let file = context.store.config_file();
     match args.command {
-        None | Some(Which::Show) => {
+        Some(Which::Show { json: true }) => show(context, out),
+        None | Some(Which::Show { json: false }) => {
             match files::read_bounded(&file, 16 << 20)? {
                 Some(bytes) => out.line(text::clean_bytes(&bytes).trim_end()),
                 None => out.line(&format!("# {} is not there: every setting has its default", file.display())),
@@ -74,14 +89,14 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
             context.store.config()?;
             Ok(0)
         }
-        Some(Which::Get { key }) => get(&key, context, out),
+        Some(Which::Get { key, json }) => get(&key, json, context, out),
         Some(Which::Set { key, value }) => change(&key, &value, context, out),
         Some(Which::AddRoot { path }) => {
             let real = context.typed(&path);
             let real = real.canonicalize().map_err(|error| Failure::io("add the root", &real, &error))?;
             let text = utf8(&real)?;
-            context.store.update_config(|document| {
-                edit_list(document, "workspace_roots", |roots| {
+            context.store.update_config(|draft| {
+                draft.list("workspace_roots", |roots| {
                     if !roots.iter().any(|root| context.paths.expand(root) == real) {
                         roots.push(text.clone());
                     }
@@ -98,9 +113,9 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
             if context.config.workspace_roots.iter().filter(|root| !same(root)).count() == before {
                 return Err(Failure::new(format!("{} is no root", quoted(&path))));
             }
-            context.store.update_config(|document| {
-                edit_list(document, "workspace_roots", |roots| roots.retain(|root| !same(root)))
-            })?;
+            context
+                .store
+                .update_config(|draft| draft.list("workspace_roots", |roots| roots.retain(|root| !same(root))))?;
             out.line(&format!("Removed root: {}", text::clean(&path)));
             Ok(0)
         }
@@ -150,75 +165,88 @@ pub(super) fn edit(
     }
 }
 
-fn get(key: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+fn show(context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let path = context.store.config_file();
+    let bytes = files::read_bounded(&path, 16 << 20)?;
+    let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+    let table: toml::Table = toml::from_str(&text)
+        .map_err(|error| Failure::new(format!("could not understand {}", path.display())).cause(error.message()))?;
     let config = &context.config;
-    let text = match key {
-        "workspace_roots" => config.workspace_roots.join("\n"),
-        "default_shell" => config.default_shell.clone().unwrap_or_default(),
-        "editor" => config.editor.clone().unwrap_or_default(),
-        "plugin_timeout" => config.plugin_timeout.to_string(),
-        "default_select_by" => config.default_select_by.clone(),
-        "name_builder_modes" => config.name_builder_modes.join("\n"),
-        "on_enter" => config.on_enter.clone(),
-        "on_create" => config.on_create.clone(),
-        "default_sort" => config.default_sort.clone(),
-        "note_open_command" => config.note_open_command.clone(),
-        "selector.backend" => config.selector.backend.clone(),
-        "fzf.height" => config.selector.height.clone(),
-        "fzf.extra_opts" => config.selector.extra_opts.join(" "),
-        "plugins.enabled" => config.enabled.join("\n"),
-        "plugins.plugin_dir" => config.plugin_dir.clone().unwrap_or_default(),
-        _ => match key.strip_prefix("keybinds.") {
-            Some(action) if config.keybinds.contains_key(action) => config.key(action).to_owned(),
-            _ => return other(key, context, out),
-        },
-    };
-    out.line(&text::clean_lines(&text));
+    let mut settings: BTreeMap<String, Value> =
+        SETTINGS.iter().map(|setting| (setting.key.to_owned(), (setting.value)(config))).collect();
+    settings
+        .extend(config.keybinds.iter().map(|(action, key)| (format!("keybinds.{action}"), Value::from(key.as_str()))));
+    let file = table.iter().map(|(key, value)| (key.clone(), json_of(value))).collect();
+    out.json(&ConfigShown { path: utf8(&path)?, exists: bytes.is_some(), file, settings })?;
     Ok(0)
 }
 
-/// A key that is only in the file, such as one below `plugin_settings`.
-fn other(key: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let bytes = files::read_bounded(&context.store.config_file(), 16 << 20)?.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let table: toml::Table = toml::from_str(&text).map_err(|error| Failure::new(error.to_string()))?;
-    let mut value = Some(&toml::Value::Table(table)).cloned();
-    for part in key.split('.') {
-        value = value.and_then(|value| value.get(part).cloned());
+fn get(key: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let config = &context.config;
+    let known = settings::find(key).map(|setting| (setting.value)(config)).filter(|value| !value.is_null());
+    let bound = key.strip_prefix("keybinds.").and_then(|action| config.keybinds.get(action));
+    let value = match known.or_else(|| bound.map(|key| Value::from(key.as_str()))) {
+        Some(value) => value,
+        None => match in_file(key, context)? {
+            Some(value) => json_of(&value),
+            None if settings::find(key).is_some() => Value::Null,
+            None => return Err(unknown(key, "there is no setting", context)),
+        },
+    };
+    if json {
+        out.json(&value)?;
+    } else {
+        out.line(&text::clean_lines(&plain(&value)));
     }
+    Ok(0)
+}
+
+/// A value for people: texts without quotes, lists one a line, nothing for nothing.
+fn plain(value: &Value) -> String {
     match value {
-        Some(value) => {
-            out.line(&text::clean_lines(&crate::store::config::shown(&value)));
-            Ok(0)
-        }
-        None => Err(Failure::new(format!("there is no setting {}", quoted(key)))),
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join("\n"),
+        other => other.to_string(),
     }
 }
 
-const TEXTS: [&str; 10] = [
-    "default_shell",
-    "editor",
-    "default_select_by",
-    "on_enter",
-    "on_create",
-    "default_sort",
-    "note_open_command",
-    "delete_branch",
-    "selector.backend",
-    "selector.fzf_opts",
-];
+/// A key that is only in the file, such as one below `plugin_settings`.
+fn in_file(key: &str, context: &Context) -> Result<Option<toml::Value>, Failure> {
+    let bytes = files::read_bounded(&context.store.config_file(), 16 << 20)?.unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let table: toml::Table = toml::from_str(&text).map_err(|error| Failure::new(error.to_string()))?;
+    let mut value = Some(toml::Value::Table(table));
+    for part in key.split('.') {
+        value = value.and_then(|value| value.get(part).cloned());
+    }
+    Ok(value)
+}
+
+fn unknown(key: &str, what: &str, context: &Context) -> Failure {
+    let failure = Failure::new(format!("{what} {}", quoted(key)));
+    let near = settings::keys(&context.config)
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(key, &known), known))
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, near)) => failure.hint(format!("did you mean {}?", quoted(&near))),
+        None => failure.hint("`ez config show --json` lists all of them"),
+    }
+}
 
 fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     if key == "default_select_by" && !browser::is_view(context, value) {
         return Err(Failure::new(format!("there is no view {}", quoted(value)))
             .hint("views are tree, workspace, repo, owner, label and those of enabled plugins"));
     }
-    let text = TEXTS.contains(&key)
+    let text = settings::find(key).is_some_and(|setting| setting.kind == Kind::Text)
         || key.strip_prefix("keybinds.").is_some_and(|action| context.config.keybinds.contains_key(action))
-        || matches!(key, "fzf.height" | "fzf.extra_opts" | "plugins.plugin_dir");
-    context.store.update_config(|document| {
+        || key == "selector.fzf_opts";
+    context.store.update_config(|draft| {
         if text {
-            return set(document, key, value);
+            return draft.set(key, value);
         }
         match key {
             "plugin_timeout" => {
@@ -227,21 +255,24 @@ fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8
                     .ok()
                     .filter(|seconds| *seconds >= 0)
                     .ok_or_else(|| Failure::new("plugin_timeout is a whole number of seconds"))?;
-                set(document, key, seconds)
+                draft.set(key, seconds)
             }
             "copy_cursor_conversations" => {
                 let flag: bool = value.parse().map_err(|_| Failure::new(format!("{key} is true or false")))?;
-                set(document, key, flag)
+                draft.set(key, flag)
             }
             _ if key.starts_with("plugin_settings.") && key.split('.').count() == 3 => {
                 // As typed where that is TOML (true, 5, [..]), else a text.
                 match value.parse::<toml_edit::Value>() {
-                    Ok(parsed) => set(document, key, parsed),
-                    Err(_) => set(document, key, value),
+                    Ok(_) => draft.write(key, value.trim()),
+                    Err(_) => draft.set(key, value),
                 }
             }
-            _ => Err(Failure::new(format!("there is no setting {} that can be set", quoted(key)))
-                .hint("`ez config edit` opens the file")),
+            _ if settings::find(key).is_some() => {
+                Err(Failure::new(format!("{} is not set as one text", quoted(key)))
+                    .hint("`ez config edit` opens the file"))
+            }
+            _ => Err(unknown(key, "there is no setting", context)),
         }
     })?;
     out.line(&format!("Set {} = {}", text::clean(key), text::clean(value)));

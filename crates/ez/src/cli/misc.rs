@@ -1,4 +1,4 @@
-//! The smaller commands: list, go, cd-to-session, trash, doctor, schema, and the preview that pickers show. Arguments in,
+//! The smaller commands: list, go, cd-to-session, trash, doctor. Arguments in,
 //! lines or JSON out.
 
 use std::path::Path;
@@ -6,6 +6,8 @@ use std::path::Path;
 use clap::Subcommand;
 use sys::{Failure, text};
 
+use super::answers::Place;
+use super::repo::More;
 use super::{Out, land, session};
 use crate::browser::fzf::{self, List};
 use crate::context::Context;
@@ -18,9 +20,8 @@ use crate::store::{Repo, Session};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// As JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    more: More,
 }
 
 #[derive(Debug, clap::Args)]
@@ -30,6 +31,9 @@ pub(super) struct GoArgs {
     /// Print the folder, do not enter
     #[arg(long)]
     print: bool,
+    /// Print where it would go, as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -73,22 +77,8 @@ pub(super) struct DoctorArgs {
     json: bool,
 }
 
-#[derive(Debug, clap::Args)]
-pub(super) struct PreviewArgs {
-    /// A path, or a session's id
-    what: Option<String>,
-    #[arg(long)]
-    repo_id: Option<String>,
-    #[arg(long)]
-    session_id: Option<String>,
-    #[arg(long)]
-    session_actions: bool,
-    #[arg(long)]
-    any: bool,
-}
-
 pub(super) fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    session::all(args.json, context, out)
+    session::all(args.more, context, out)
 }
 
 /// Every session with its repository, for `go`.
@@ -112,6 +102,11 @@ pub(super) fn go(args: &GoArgs, context: &Context, out: &mut Out) -> Result<u8, 
         matching(args, context, out)?
     };
     let Some((repo, session)) = found else { return Err(Failure::cancelled("nothing was chosen")) };
+    if args.json {
+        let path = accept::folder(&repo, &session);
+        out.json(&Place { repo: repo.id, session: session.name, path })?;
+        return Ok(0);
+    }
     if args.print {
         let path = accept::folder(&repo, &session)
             .ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
@@ -196,6 +191,7 @@ pub(super) fn cd_to_session(context: &Context, out: &mut Out) -> Result<u8, Fail
 }
 
 pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    bin::expire(context, out);
     match args.command {
         TrashWhich::List { json } => {
             let entries = bin::list(context);
@@ -208,6 +204,7 @@ pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result
                     format!("{}  {}  {}  {}", entry.name, entry.repo, entry.deleted_at, entry.path.unwrap_or_default());
                 out.line(&text::clean(&line));
             }
+            out.note(&format!("What is in the trash goes for good after {} days.", bin::DAYS));
             Ok(0)
         }
         TrashWhich::Restore { name } => {
@@ -251,55 +248,4 @@ pub(super) fn doctor(args: &DoctorArgs, context: &Context, out: &mut Out) -> Res
         out.line("No problem found.");
     }
     Ok(u8::from(!report.ok))
-}
-
-pub(super) fn schema(name: Option<&str>, out: &mut Out) -> Result<u8, Failure> {
-    match name {
-        None => {
-            out.line("doctor\nrequest");
-            Ok(0)
-        }
-        Some("doctor") => out.json(&schemars::schema_for!(examine::Report)).map(|()| 0),
-        Some("request") => out.json(&schemars::schema_for!(wire::hook::Request)).map(|()| 0),
-        Some(other) => Err(Failure::usage(format!("there is no schema {}", quoted(other))).hint("doctor, request")),
-    }
-}
-
-/// What fzf shows beside a row; it never fails, an empty preview is one.
-pub(super) fn preview(args: &PreviewArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let Some(what) = args.session_id.as_deref().or(args.what.as_deref()) else { return Ok(0) };
-    let repos = context.store.repos().unwrap_or_default();
-    let of_session =
-        repos.iter().filter(|repo| args.repo_id.as_ref().is_none_or(|id| *id == repo.id)).find_map(|repo| {
-            let sessions = context.store.sessions(&repo.id).unwrap_or_default();
-            sessions.into_iter().find(|session| session.id == what).map(|session| (repo, session))
-        });
-    let mut path = Some(what.to_owned());
-    if let Some((repo, session)) = of_session {
-        out.line(&out.bold(&text::clean(&session.name)));
-        if !session.labels.is_empty() {
-            out.line(&format!("labels  {}", text::clean(&session.labels.join(", "))));
-        }
-        for (key, value) in &session.env {
-            out.line(&format!("env     {}={}", text::clean(key), text::clean(value)));
-        }
-        let note = context.store.notes_dir(&repo.id, &session.id).join("README.md");
-        if let Ok(Some(bytes)) = sys::files::read_tail(&note, 4096) {
-            out.line(&text::clean_bytes(&bytes));
-        }
-        path = accept::folder(repo, &session);
-    }
-    let Some(path) = path.filter(|path| path.starts_with('/') && Path::new(path).is_dir()) else { return Ok(0) };
-    out.line(&text::clean(&path));
-    if let Some(git) = GitDir::at(Path::new(&path)) {
-        out.line(&format!("branch  {}", text::clean(git.branch().as_deref().unwrap_or("(detached)"))));
-        let git = crate::git::Git::new(context, &path);
-        if let Ok(changes) = git.changes() {
-            out.line(&format!("changes {}", changes.len()));
-        }
-        if let Ok(log) = git.text(&["log", "--oneline", "--max-count=5", "--"]) {
-            out.line(&text::clean_lines(log.trim_end()));
-        }
-    }
-    Ok(0)
 }

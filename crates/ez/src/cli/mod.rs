@@ -1,28 +1,34 @@
 //! The command line: which command, its arguments, its exit code. What is done is in `ops`, what is chosen in `browser`;
 //! here arguments become values and answers become lines. `main` calls it.
 
+mod answers;
+mod complete;
 mod config;
 mod misc;
-mod out;
 mod plugin;
+mod preview;
+pub mod reference;
 mod repo;
+mod schema;
 mod session;
 mod session_args;
+mod settings;
 mod setup;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use sys::{Env, Failure};
 
-pub use out::Out;
+use crate::out::Out;
 pub(crate) use session::open_note;
 
 use crate::browser::{self, Start};
 use crate::context::{Context, Globals};
 use crate::landing::Landing;
 use crate::locate;
+use crate::model::name::quoted;
 use crate::ops::repos;
 use crate::shell::{self, Shell};
 
@@ -78,8 +84,10 @@ enum Command {
     /// Set up: roots, the shell line, plugins
     Setup(setup::Args),
     /// Clone a repository and register it
+    #[command(after_help = "Examples:\n  ez clone https://github.com/o/api.git ~/src/api")]
     Clone(repo::CloneArgs),
     /// Register a folder
+    #[command(after_help = "Examples:\n  ez add\n  ez add ~/src/api")]
     Add(repo::AddArgs),
     /// Take a repository off the list
     #[command(visible_alias = "rm")]
@@ -94,6 +102,7 @@ enum Command {
     #[command(visible_alias = "ls")]
     List(misc::ListArgs),
     /// Enter the best match over repositories, sessions and branches; `-` is the previous one
+    #[command(after_help = "Examples:\n  ez go api login\n  ez go -\n  cd \"$(command ez go api --print)\"")]
     Go(misc::GoArgs),
     /// Plugins
     Plugin(plugin::Args),
@@ -106,23 +115,27 @@ enum Command {
     /// Check the state; exit 1 when there is a problem
     Doctor(misc::DoctorArgs),
     /// Print the shell wrapper
+    #[command(
+        after_help = "Examples:\n  eval \"$(ez init-shell bash)\"     # in ~/.bashrc; zsh the same in ~/.zshrc\n  ez init-shell fish | source       # in ~/.config/fish/config.fish"
+    )]
     InitShell {
         /// bash, zsh, fish, pwsh or nu
         #[arg(default_value = "zsh")]
         shell: String,
     },
     /// Print the completion script of a shell
+    #[command(
+        after_help = "Examples:\n  eval \"$(ez completions bash)\"    # in ~/.bashrc; zsh the same, behind compinit\n  ez completions fish | source"
+    )]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Print the JSON Schema of an answer
-    Schema {
-        /// doctor, or request
-        name: Option<String>,
-    },
+    #[command(after_help = "Examples:\n  ez schema session-list")]
+    Schema(schema::Args),
     #[command(hide = true)]
-    Preview(misc::PreviewArgs),
+    Preview(preview::Args),
 }
 
 /// Runs the command line and gives the exit code: 0 done, 1 failed, 2 not understood, 130 cancelled.
@@ -145,6 +158,9 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
         out.line(concat!("ez ", env!("CARGO_PKG_VERSION")));
         return Ok(0);
     }
+    if args.get(1).is_some_and(|first| first == "__complete") {
+        return complete::run(&args[2..], env, out);
+    }
     let what = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -165,18 +181,15 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     };
     match &cli.command {
         Some(Command::InitShell { shell }) => {
-            let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez"));
-            let text = shell::init(shell.parse()?, &crate::context::utf8(&program)?);
+            let text = shell::init(shell.parse()?, &own_path()?);
             out.bytes(text.as_bytes());
             return Ok(0);
         }
         Some(Command::Completions { shell }) => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "ez", &mut script);
-            out.bytes(&script);
+            out.bytes(&complete::script(*shell, &own_path()?));
             return Ok(0);
         }
-        Some(Command::Schema { name }) => return misc::schema(name.as_deref(), out),
+        Some(Command::Schema(args)) => return schema::run(args, out),
         Some(Command::Plugin(args)) => {
             if let Some(code) = plugin::serve(args, &env, out)? {
                 return Ok(code);
@@ -197,6 +210,11 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     ended
 }
 
+/// The program that shell texts start.
+fn own_path() -> Result<String, Failure> {
+    crate::context::utf8(&std::env::current_exe().unwrap_or_else(|_| PathBuf::from("ez")))
+}
+
 fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     match cli.command {
         None => browse(&cli, context, out),
@@ -213,8 +231,8 @@ fn dispatch(cli: Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         Some(Command::CdToSession) => misc::cd_to_session(context, out),
         Some(Command::Trash(args)) => misc::trash(args, context, out),
         Some(Command::Doctor(args)) => misc::doctor(&args, context, out),
-        Some(Command::Preview(args)) => misc::preview(&args, context, out),
-        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema { .. }) => Ok(0),
+        Some(Command::Preview(args)) => preview::run(&args, context, out),
+        Some(Command::InitShell { .. } | Command::Completions { .. } | Command::Schema(_)) => Ok(0),
     }
 }
 
@@ -232,9 +250,10 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
             Err(failure) => return Err(failure),
         };
         Start::Repo { repo, onward: true }
-    } else if cli.all || cli.select_by.is_some() || cli.workspace.is_some() {
-        let named = cli.workspace.as_ref().map(|_| "workspace".to_owned());
-        Start::View(cli.select_by.clone().or(named).unwrap_or_else(|| context.config.default_select_by.clone()))
+    } else if let Some(given) = &cli.workspace {
+        Start::Root(root_called(context, given)?)
+    } else if cli.all || cli.select_by.is_some() {
+        Start::View(cli.select_by.clone().unwrap_or_else(|| context.config.default_select_by.clone()))
     } else {
         match locate::repo(context, None) {
             Ok(repo) => Start::Repo { repo, onward: false },
@@ -242,16 +261,39 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
         }
     };
     if context.store.repos()?.is_empty() && !context.store.config_file().exists() {
+        // Offered, never done unasked; a script is not asked.
+        if out.can_ask() && out.confirm("Nothing is set up yet. Run ez setup now?") == Some(true) {
+            return setup::run(&setup::Args {}, context, out);
+        }
         out.note("Nothing is set up yet: `ez setup` asks a few questions, `ez add` registers this folder.");
     }
     let landing = browser::open(context, start, None, out)?;
     land(landing, context, out)
 }
 
+/// The root with this path or last name; else the folder, when it is one.
+fn root_called(context: &Context, given: &str) -> Result<PathBuf, Failure> {
+    let roots = context.config.roots(&context.paths);
+    let typed = context.typed(given);
+    let same = |root: &&PathBuf| **root == typed || root.file_name().is_some_and(|name| name == given);
+    match roots.iter().find(same) {
+        Some(root) => Ok(root.clone()),
+        None if typed.is_dir() => Ok(typed),
+        None => {
+            let known: Vec<_> = roots.iter().map(|root| context.paths.short(root)).collect();
+            let hint = if known.is_empty() { "ez config add-root FOLDER".to_owned() } else { known.join(", ") };
+            Err(Failure::new(format!("there is no workspace {}", quoted(given))).hint(format!("workspaces: {hint}")))
+        }
+    }
+}
+
 /// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.
 fn explain(error: &clap::Error, out: &mut Out) -> u8 {
     let text = error.render().to_string();
-    if error.use_stderr() {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        out.note(text.trim_end());
+        2
+    } else if error.use_stderr() {
         out.say(text.trim_start_matches("error: ").trim_end());
         2
     } else {

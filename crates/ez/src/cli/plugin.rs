@@ -5,11 +5,11 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
-use serde::Serialize;
 use sys::files::{self, Mode};
 use sys::{Env, Failure, text};
 use wire::hook::{Hook, Request, TABLE};
 
+use super::answers::{Checked, PluginInfo, PluginRow, SettingRow};
 use super::{Out, land};
 use crate::bundled;
 use crate::context::Context;
@@ -46,8 +46,12 @@ enum Which {
     Info {
         /// Its name
         name: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Ask a plugin once, and print request and response
+    #[command(after_help = "Examples:\n  ez plugin run mine on_session_create -s login")]
     Run {
         /// Its name
         name: String,
@@ -64,6 +68,9 @@ enum Which {
     Check {
         /// The folder
         dir: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Start a plugin of your own
     New {
@@ -100,31 +107,37 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
     match args.command {
         Which::List { json } => list(json, context, out),
         Which::Enable { name } => {
-            let landing = plugin::enable(context, &name, out)?;
+            let landing = plugin::enable(context, &name, out).map_err(|failure| near(context, &name, failure))?;
             land(landing, context, out)
         }
         Which::Disable { name } => {
             let landing = plugin::disable(context, &name, out)?;
             land(landing, context, out)
         }
-        Which::Info { name } => info(&name, context, out),
+        Which::Info { name, json } => info(&name, json, context, out),
         Which::Run { name, hook, repo, session } => {
             ask(&name, &hook, repo.as_deref(), session.as_deref(), context, out)
         }
-        Which::Check { dir } => check(&dir, context, out),
+        Which::Check { dir, json } => check(&dir, json, context, out),
         Which::New { name, lang } => new(&name, lang, context, out),
         Which::ServeBundled { .. } => Ok(2),
     }
 }
 
-#[derive(Debug, Serialize)]
-struct Row {
-    name: String,
-    enabled: bool,
-    version: Option<String>,
-    description: Option<String>,
-    source: &'static str,
-    problem: Option<String>,
+/// A failure about the plugin `name`, with the name that was meant where one is close.
+fn near(context: &Context, name: &str, failure: Failure) -> Failure {
+    let names = plugins::installed(context).into_iter().map(|plugin| match plugin {
+        Ok(plugin) => plugin.name,
+        Err(broken) => broken.name,
+    });
+    let near = names
+        .map(|known| (strsim::jaro_winkler(name, &known), known))
+        .filter(|(score, known)| *score > 0.8 && known != name)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, near)) => failure.hint(format!("did you mean {}?", quoted(&near))),
+        None => failure,
+    }
 }
 
 fn source(plugin: &Plugin) -> &'static str {
@@ -136,10 +149,10 @@ fn source(plugin: &Plugin) -> &'static str {
 
 fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let enabled = |name: &str| context.config.enabled.iter().any(|enabled| enabled == name);
-    let rows: Vec<Row> = plugins::installed(context)
+    let rows: Vec<PluginRow> = plugins::installed(context)
         .into_iter()
         .map(|plugin| match plugin {
-            Ok(plugin) => Row {
+            Ok(plugin) => PluginRow {
                 enabled: enabled(&plugin.name),
                 source: source(&plugin),
                 version: Some(plugin.manifest.version),
@@ -147,7 +160,7 @@ fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
                 name: plugin.name,
                 problem: None,
             },
-            Err(broken) => Row {
+            Err(broken) => PluginRow {
                 enabled: enabled(&broken.name),
                 version: None,
                 description: None,
@@ -171,8 +184,12 @@ fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn info(name: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let plugin = plugins::load(context, name).map_err(|broken| broken.why)?;
+fn info(name: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let plugin = plugins::load(context, name).map_err(|broken| near(context, name, broken.why))?;
+    if json {
+        out.json(&about(plugin, context))?;
+        return Ok(0);
+    }
     let manifest = &plugin.manifest;
     out.line(&out.bold(&text::clean(&plugin.name)));
     out.line(&format!("version   {}", text::clean(&manifest.version)));
@@ -198,6 +215,33 @@ fn info(name: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     Ok(0)
 }
 
+fn about(plugin: Plugin, context: &Context) -> PluginInfo {
+    let manifest = plugin.manifest.clone();
+    let settings = manifest.config_schema.into_iter().map(|setting| SettingRow {
+        name: setting.name,
+        kind: setting.kind,
+        default: setting.default,
+        description: setting.description,
+    });
+    PluginInfo {
+        enabled: context.config.enabled.contains(&plugin.name),
+        source: source(&plugin),
+        path: match &plugin.source {
+            Source::Folder(folder) => Some(folder.display().to_string()),
+            Source::Bundled => None,
+        },
+        version: manifest.version,
+        description: manifest.description,
+        hooks: manifest.hooks,
+        mutates_session_path: manifest.mutates_session_path,
+        priority: manifest.priority,
+        views: manifest.views,
+        binds: manifest.binds,
+        settings: settings.collect(),
+        name: plugin.name,
+    }
+}
+
 fn ask(
     name: &str,
     hook: &str,
@@ -210,7 +254,7 @@ fn ask(
         let names: Vec<_> = TABLE.iter().map(|row| row.name).collect();
         Failure::usage(format!("there is no hook {}", quoted(hook))).hint(format!("hooks are {}", names.join(", ")))
     })?;
-    let plugin = plugins::load(context, name).map_err(|broken| broken.why)?;
+    let plugin = plugins::load(context, name).map_err(|broken| near(context, name, broken.why))?;
     let mut call = hooks::Call::new(hook);
     if hook.row().repo {
         let repo = crate::locate::repo(context, repo)?;
@@ -226,7 +270,7 @@ fn ask(
     Ok(0)
 }
 
-fn check(dir: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+fn check(dir: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let folder: PathBuf = context.typed(dir);
     let manifest = plugins::read_manifest(&folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -259,6 +303,11 @@ fn check(dir: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
                 }
             }
         }
+    }
+    if json {
+        let ok = problems.is_empty();
+        out.json(&Checked { name, ok, problems })?;
+        return Ok(u8::from(!ok));
     }
     for problem in &problems {
         out.line(&text::clean(problem));

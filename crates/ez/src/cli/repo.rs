@@ -1,17 +1,18 @@
 //! `ez add`, `clone`, `remove` and `ez repo ...`: arguments in, lines or JSON out. What is done is in `ops::repos`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use clap::Subcommand;
-use serde::Serialize;
 use sys::{Failure, text};
 
+use super::answers::{LabelRow, RepoRow};
 use super::{Out, land};
 use crate::context::Context;
-use crate::hooks::repo_view;
 use crate::model::gitdir::GitDir;
 use crate::model::name;
 use crate::ops::repos;
+use crate::worktree::Asked;
 use crate::{locate, store};
 
 #[derive(Debug, clap::Args)]
@@ -51,9 +52,8 @@ enum Which {
         /// Only those with this label
         #[arg(long)]
         label: Option<String>,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        more: More,
     },
     /// Register a folder
     Add(AddArgs),
@@ -71,9 +71,8 @@ enum Which {
     Info {
         /// Name, id or path; else the current one
         name: Option<String>,
-        /// As JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        more: More,
     },
 }
 
@@ -101,19 +100,35 @@ enum LabelWhich {
     List {
         /// Name, id or path
         target: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
-/// A repository in JSON (ez-behaviour.md, 2).
-#[derive(Debug, Serialize)]
-struct Row {
-    id: String,
-    name: String,
-    path: String,
-    is_git: bool,
-    default_branch: Option<String>,
-    remote_url: Option<String>,
-    labels: Vec<String>,
+/// What a list may be asked for.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(super) struct More {
+    /// As JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// With branch, changes, and distance from upstream or base; asks git
+    #[arg(long)]
+    status: bool,
+    /// With the size of each folder; walks it
+    #[arg(long)]
+    disk: bool,
+}
+
+impl More {
+    pub(super) fn asked(self) -> Asked {
+        Asked { status: self.status, disk: self.disk }
+    }
+
+    /// A text list shows more than names and folders.
+    pub(super) fn any(self) -> bool {
+        self.status || self.disk
+    }
 }
 
 pub(super) fn clone(args: &CloneArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
@@ -141,45 +156,47 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context, out: &mut Out) -> Res
 
 pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     match args.command {
-        Which::List { label, json } => list(label.as_deref(), json, context, out),
+        Which::List { label, more } => list(label.as_deref(), more, context, out),
         Which::Add(args) => add(&args, context, out),
         Which::Clone(args) => clone(&args, context, out),
         Which::Remove(args) => remove(&args, context, out),
         Which::Label { command } => labels(command, context, out),
-        Which::Info { name, json } => info(name.as_deref(), json, context, out),
+        Which::Info { name, more } => info(name.as_deref(), more, context, out),
     }
 }
 
-fn row(context: &Context, repo: &store::Repo) -> Row {
-    // A damaged repo.toml hides its details, not the repository.
-    let view = repo_view(context, repo).ok();
-    let labels = context.store.repo_state(&repo.id).map(|state| state.labels).unwrap_or_default();
-    Row {
-        id: repo.id.clone(),
-        name: repo.name.clone(),
-        path: repo.path.clone(),
-        is_git: repo.is_git,
-        default_branch: view.as_ref().and_then(|view| view.default_branch.clone()),
-        remote_url: view.and_then(|view| view.remote_url),
-        labels,
-    }
+/// What is stored of a repository; a damaged repo.toml hides its details, not the repository.
+fn state(context: &Context, repo: &store::Repo) -> store::RepoState {
+    context.store.repo_state(&repo.id).unwrap_or_default()
 }
 
-fn list(label: Option<&str>, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let rows: Vec<Row> = context.store.repos()?.iter().map(|repo| row(context, repo)).collect();
-    let rows: Vec<Row> =
-        rows.into_iter().filter(|row| label.is_none_or(|label| row.labels.iter().any(|own| own == label))).collect();
-    if json {
-        out.json(&rows)?;
+fn list(label: Option<&str>, more: More, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let repos = context.store.repos()?;
+    let wanted = |labels: &[String]| label.is_none_or(|label| labels.iter().any(|own| own == label));
+    if more.json || more.any() {
+        let mut rows = store::of_each(&repos, |repo| RepoRow::of(context, repo, more.asked()));
+        rows.retain(|row| wanted(&row.labels));
+        if more.json {
+            out.json(&rows)?;
+            return Ok(0);
+        }
+        for row in rows {
+            line(&row.name, &row.path, &row.labels, &row.marks(), out);
+        }
         return Ok(0);
     }
-    for row in rows {
-        let labels = if row.labels.is_empty() { String::new() } else { format!("  [{}]", row.labels.join(", ")) };
-        let name = text::clean(&row.name);
-        let pad = " ".repeat(25_usize.saturating_sub(text::width(&name)));
-        out.line(&format!("{name}{pad} {}{}", text::clean(&row.path), text::clean_lines(&labels)));
+    let labels = store::of_each(&repos, |repo| state(context, repo).labels);
+    for (repo, labels) in repos.iter().zip(labels).filter(|(_, labels)| wanted(labels)) {
+        line(&repo.name, &repo.path, &labels, "", out);
     }
     Ok(0)
+}
+
+fn line(name: &str, path: &str, labels: &[String], marks: &str, out: &mut Out) {
+    let labels = if labels.is_empty() { String::new() } else { format!("  [{}]", labels.join(", ")) };
+    let name = text::clean(name);
+    let pad = " ".repeat(25_usize.saturating_sub(text::width(&name)));
+    out.line(&format!("{name}{pad} {}{}{marks}", text::clean(path), text::clean_lines(&labels)));
 }
 
 fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
@@ -191,21 +208,42 @@ fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, F
         LabelWhich::Remove { target, labels } => {
             change(&target, context, out, |own| own.retain(|l| !labels.contains(l)))
         }
-        LabelWhich::List { target: Some(target) } => change(&target, context, out, |_| {}),
-        LabelWhich::List { target: None } => {
-            let rows: Vec<Row> = context.store.repos()?.iter().map(|repo| row(context, repo)).collect();
-            let mut all: Vec<&String> = rows.iter().flat_map(|row| &row.labels).collect();
-            all.sort();
-            all.dedup();
-            for label in all {
-                out.line(&text::clean(label));
-                for row in rows.iter().filter(|row| row.labels.contains(label)) {
-                    out.line(&format!("  {}", text::clean(&row.name)));
-                }
-            }
-            Ok(0)
+        LabelWhich::List { target: Some(target), json: false } => change(&target, context, out, |_| {}),
+        LabelWhich::List { target, json } => {
+            let repos = match &target {
+                Some(target) => vec![locate::named_repo(context, target)?],
+                None => context.store.repos()?,
+            };
+            let labels = store::of_each(&repos, |repo| state(context, repo).labels);
+            list_labels(repos.iter().map(|repo| repo.name.clone()).zip(labels), json, out)
         }
     }
+}
+
+/// Each label with the names that carry it, as lines or JSON.
+pub(super) fn list_labels(
+    all: impl Iterator<Item = (String, Vec<String>)>,
+    json: bool,
+    out: &mut Out,
+) -> Result<u8, Failure> {
+    let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, labels) in all {
+        for label in labels {
+            rows.entry(label).or_default().push(name.clone());
+        }
+    }
+    if json {
+        let rows: Vec<_> = rows.into_iter().map(|(label, on)| LabelRow { label, on }).collect();
+        out.json(&rows)?;
+        return Ok(0);
+    }
+    for (label, on) in rows {
+        out.line(&text::clean(&label));
+        for name in on {
+            out.line(&format!("  {}", text::clean(&name)));
+        }
+    }
+    Ok(0)
 }
 
 fn change(target: &str, context: &Context, out: &mut Out, edit: impl Fn(&mut Vec<String>)) -> Result<u8, Failure> {
@@ -224,10 +262,10 @@ pub(super) fn shown(labels: &[String]) -> String {
     if labels.is_empty() { "(none)".to_owned() } else { text::clean(&labels.join(", ")) }
 }
 
-fn info(name: Option<&str>, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+fn info(name: Option<&str>, more: More, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let repo = locate::repo(context, name)?;
-    let row = row(context, &repo);
-    if json {
+    let row = RepoRow::of(context, &repo, more.asked());
+    if more.json {
         out.json(&row)?;
         return Ok(0);
     }
@@ -239,5 +277,8 @@ fn info(name: Option<&str>, json: bool, context: &Context, out: &mut Out) -> Res
     out.line(&format!("branch    {}", text::clean(row.default_branch.as_deref().unwrap_or("unknown"))));
     out.line(&format!("labels    {}", shown(&row.labels)));
     out.line(&format!("sessions  {sessions}"));
+    if more.any() {
+        out.line(&format!("now      {}", row.marks()));
+    }
     Ok(0)
 }

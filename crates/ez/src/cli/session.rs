@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
 use sys::proc::{self, Exit, HandOver, Spec};
 use sys::{Failure, files, text};
 
+use super::answers::{NoteInfo, Place, PruneRow, SessionRow, TreeRow};
+use super::repo::More;
 pub(super) use super::session_args::Args;
 use super::session_args::{
-    DeleteArgs, EnvWhich, ExecArgs, InRepo, InSession, InfoArgs, LabelWhich, ListArgs, NewArgs, NoteWhich, OfNote,
+    AboutArgs, DeleteArgs, EnvWhich, ExecArgs, InRepo, InSession, LabelWhich, ListArgs, NewArgs, NoteWhich, OfNote,
     PruneArgs, Target, Which,
 };
 use super::{Out, land, repo};
@@ -22,45 +23,7 @@ use crate::model::tree::{self, Sort};
 use crate::ops::create::{self, Wanted};
 use crate::ops::{accept, delete, from_dirty, moves, prune};
 use crate::store::{Repo, Session};
-
-/// A session in JSON (ez-behaviour.md, 2).
-#[derive(Debug, Serialize)]
-pub(super) struct Row {
-    id: String,
-    name: String,
-    parent_id: Option<String>,
-    path: Option<String>,
-    bare: bool,
-    labels: Vec<String>,
-    last_accessed: Option<String>,
-    env: BTreeMap<String, String>,
-    is_default: bool,
-}
-
-impl From<Session> for Row {
-    fn from(session: Session) -> Self {
-        Self {
-            id: session.id,
-            name: session.name,
-            parent_id: session.parent_id,
-            path: session.path,
-            bare: session.bare,
-            labels: session.labels,
-            last_accessed: session.last_accessed,
-            env: session.env,
-            is_default: session.is_default,
-        }
-    }
-}
-
-/// A repository with its sessions in JSON.
-#[derive(Debug, Serialize)]
-pub(super) struct RepoRow {
-    id: String,
-    name: String,
-    path: String,
-    sessions: Vec<Row>,
-}
+use crate::worktree::Asked;
 
 pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     match args.command {
@@ -82,10 +45,15 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         Which::Label { command } => labels(command, context, out),
         Which::Env { command } => env(command, context, out),
         Which::Note { command } => note(command, context, out),
-        Which::Path(target) => {
-            let (repo, session) = target.find(context)?;
-            let path = accept::folder(&repo, &session)
-                .ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
+        Which::Path(args) => {
+            let (repo, session) = args.target.find(context)?;
+            let path = accept::folder(&repo, &session);
+            if args.json {
+                out.json(&Place { repo: repo.id, session: session.name, path })?;
+                return Ok(0);
+            }
+            let path =
+                path.ok_or_else(|| Failure::new(format!("the session {} has no folder", quoted(&session.name))))?;
             out.line(&text::clean(&path));
             Ok(0)
         }
@@ -137,27 +105,33 @@ fn check_start_point(context: &Context, repo: &Repo, point: &str) -> Result<(), 
 
 fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     if args.all {
-        return all(args.json, context, out);
+        return all(args.more, context, out);
     }
     let repo = locate::repo(context, args.repo.repo.as_deref())?;
     let sessions = context.store.sessions(&repo.id)?;
-    if args.json {
-        let rows: Vec<Row> = sessions.into_iter().map(Row::from).collect();
-        out.json(&rows)?;
+    if args.more.json {
+        out.json(&SessionRow::all(context, &repo, sessions, args.more.asked()))?;
         return Ok(0);
     }
-    for line in lines(&sessions, args.flat) {
+    for line in lines(context, &repo, &sessions, args.flat, args.more) {
         out.line(&line);
     }
     Ok(0)
 }
 
-fn lines(sessions: &[Session], flat: bool) -> Vec<String> {
+fn lines(context: &Context, repo: &Repo, sessions: &[Session], flat: bool, more: More) -> Vec<String> {
+    let marks: BTreeMap<String, String> = if more.any() {
+        let rows = SessionRow::all(context, repo, sessions.to_vec(), more.asked());
+        rows.into_iter().map(|row| (row.id.clone(), row.marks())).collect()
+    } else {
+        BTreeMap::new()
+    };
     let line = |lines: &str, session: &Session| {
         let star = if session.is_default { " *" } else { "" };
         let bare = if flat && session.bare { " [bare]" } else { "" };
         let path = session.path.as_ref().map(|path| format!(" ({})", text::clean(path))).unwrap_or_default();
-        format!("{lines}{}{star}{bare}{path}", text::clean(&session.name))
+        let marks = marks.get(&session.id).map_or("", String::as_str);
+        format!("{lines}{}{star}{bare}{path}{marks}", text::clean(&session.name))
     };
     if flat {
         sessions.iter().map(|session| line("", session)).collect()
@@ -167,24 +141,24 @@ fn lines(sessions: &[Session], flat: bool) -> Vec<String> {
 }
 
 /// All repositories with their sessions; a damaged file counts as none, and is told.
-pub(super) fn all(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+pub(super) fn all(more: More, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let mut rows = Vec::new();
     for repo in context.store.repos()? {
         let sessions = context.store.sessions(&repo.id).unwrap_or_else(|failure| {
             out.warn(&failure.to_string());
             Vec::new()
         });
-        if json {
-            let sessions = sessions.into_iter().map(Row::from).collect();
-            rows.push(RepoRow { id: repo.id, name: repo.name, path: repo.path, sessions });
+        if more.json {
+            let sessions = SessionRow::all(context, &repo, sessions, more.asked());
+            rows.push(TreeRow { id: repo.id, name: repo.name, path: repo.path, sessions });
         } else {
             out.line(&out.bold(&text::clean(&repo.name)));
-            for line in lines(&sessions, false) {
+            for line in lines(context, &repo, &sessions, false, more) {
                 out.line(&format!("  {line}"));
             }
         }
     }
-    if json {
+    if more.json {
         out.json(&rows)?;
     }
     Ok(0)
@@ -200,14 +174,12 @@ fn exit(target: &Target, context: &Context, out: &mut Out) -> Result<u8, Failure
 fn remove(args: &DeleteArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let found = locate::given_or_current(context, args.repo.repo.as_deref(), args.name.as_deref())?;
     let (repo, session) = found;
-    if args.name.is_none() && !args.force {
-        let sure =
-            context.globals.yes || out.confirm(&format!("Delete session {}?", quoted(&session.name))) == Some(true);
-        if !sure {
-            return Err(Failure::cancelled(format!("the session {} was not deleted", quoted(&session.name))));
-        }
-    }
-    let how = delete::How { force: args.force, branch: args.branch, no_hooks: args.no_hooks, agreed: false };
+    let how = delete::How {
+        force: args.force,
+        branch: args.branch,
+        no_hooks: args.no_hooks,
+        always_ask: args.name.is_none(),
+    };
     let landing = delete::delete(context, &repo, &session, how, out)?;
     land(landing, context, out)
 }
@@ -255,7 +227,9 @@ fn dirty(name: &str, parent: Option<&str>, repo: &InRepo, context: &Context, out
             let repo = locate::repo(context, repo.repo.as_deref())?;
             let sessions = moves::main_session(context, &repo)?;
             let main = sessions.into_iter().find(|session| session.is_default);
-            let main = main.ok_or_else(|| Failure::new("this folder belongs to no session"))?;
+            // Sessions without a main one: the changes are the checkout's, and the new session has no parent.
+            let here = || Session { name: repo.name.clone(), path: Some(repo.path.clone()), ..Session::default() };
+            let main = main.unwrap_or_else(here);
             (repo, main)
         }
     };
@@ -285,20 +259,15 @@ fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, F
         LabelWhich::Remove { name, labels, repo } => {
             (name, repo, Box::new(move |own| own.retain(|label| !labels.contains(label))))
         }
-        LabelWhich::List { name: Some(name), repo } => (name, repo, Box::new(|_| {})),
-        LabelWhich::List { name: None, repo } => {
+        LabelWhich::List { name: Some(name), json: false, repo } => (name, repo, Box::new(|_| {})),
+        LabelWhich::List { name, json, repo } => {
             let repo = locate::repo(context, repo.repo.as_deref())?;
-            let sessions = context.store.sessions(&repo.id)?;
-            let mut all: Vec<&String> = sessions.iter().flat_map(|session| &session.labels).collect();
-            all.sort();
-            all.dedup();
-            for label in all {
-                out.line(&text::clean(label));
-                for session in sessions.iter().filter(|session| session.labels.contains(label)) {
-                    out.line(&format!("  {}", text::clean(&session.name)));
-                }
-            }
-            return Ok(0);
+            let sessions = match &name {
+                Some(name) => vec![locate::session(context, &repo, name)?],
+                None => context.store.sessions(&repo.id)?,
+            };
+            let labels = sessions.into_iter().map(|session| (session.name, session.labels));
+            return repo::list_labels(labels, json, out);
         }
     };
     let repo = locate::repo(context, repo.repo.as_deref())?;
@@ -361,8 +330,16 @@ fn note(command: NoteWhich, context: &Context, out: &mut Out) -> Result<u8, Fail
             files::make_dir(&dir)?;
             land(crate::landing::Landing { cd: Some(crate::context::utf8(&dir)?), ..Default::default() }, context, out)
         }
-        NoteWhich::Path(of) => {
+        NoteWhich::Path { json, of } => {
             let (repo, session) = find(&of)?;
+            if json {
+                let dir = context.store.notes_dir(&repo.id, &session.id);
+                let text = files::read_bounded(&dir.join("README.md"), 16 << 20)?;
+                let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                let path = crate::context::utf8(&dir)?;
+                out.json(&NoteInfo { session: session.name, path, exists: dir.is_dir(), text })?;
+                return Ok(0);
+            }
             out.line(&text::clean(&context.store.notes_dir(&repo.id, &session.id).display().to_string()));
             Ok(0)
         }
@@ -383,10 +360,11 @@ pub(crate) fn open_note(context: &Context, repo: &Repo, session: &Session, out: 
     super::config::edit(context, &command, Path::new("README.md"), Some(&dir), out)
 }
 
-fn info(args: &InfoArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+fn info(args: &AboutArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let (repo, session) = args.target.find(context)?;
+    let asked = Asked { status: true, disk: args.disk };
     if args.json {
-        out.json(&Row::from(session))?;
+        out.json(&SessionRow::all(context, &repo, vec![session], asked).pop())?;
         return Ok(0);
     }
     out.line(&out.bold(&text::clean(&session.name)));
@@ -397,6 +375,19 @@ fn info(args: &InfoArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     out.line(&format!("used        {}", text::clean(session.last_accessed.as_deref().unwrap_or("never"))));
     for (key, value) in &session.env {
         out.line(&format!("env         {}={}", text::clean(key), text::clean(value)));
+    }
+    if let Some(row) = SessionRow::all(context, &repo, vec![session], asked).pop() {
+        let (changes, behind) = (if row.dirty == Some(true) { "uncommitted" } else { "none" }, row.behind.unwrap_or(0));
+        out.line(&format!("branch      {}", text::clean(row.branch.as_deref().unwrap_or("none"))));
+        if row.dirty.is_some() {
+            out.line(&format!("changes     {changes}, {} ahead, {behind} behind", row.ahead.unwrap_or(0)));
+        }
+        if let Some(disk) = row.disk {
+            out.line(&format!("disk        {}", text::human::bytes(disk)));
+        }
+        if let Some(note) = row.note {
+            out.line(&format!("note        {note}"));
+        }
     }
     Ok(0)
 }
@@ -444,6 +435,15 @@ fn prune_them(args: &PruneArgs, context: &Context, out: &mut Out) -> Result<u8, 
     let none = !args.merged && !args.gone && older.is_none();
     let why = prune::Why { merged: args.merged || none, gone: args.gone || none, older };
     let found = prune::find(context, &repo, why)?;
+    if args.json {
+        let row = |(session, reason): (Session, &str)| PruneRow {
+            id: session.id,
+            name: session.name,
+            reason: reason.to_owned(),
+        };
+        out.json(&found.into_iter().map(row).collect::<Vec<_>>())?;
+        return Ok(0);
+    }
     if found.is_empty() {
         out.line("Nothing to prune.");
         return Ok(0);

@@ -3,6 +3,8 @@
 
 use clap::Subcommand;
 
+use super::repo::More;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -13,9 +15,15 @@ pub(super) struct Args {
 pub(super) enum Which {
     /// Make a session
     #[command(visible_alias = "n")]
+    #[command(
+        after_help = "Examples:\n  ez session new login\n  ez session new hotfix --start-point v1.2\n  ez session new           # asks for the parts of a name"
+    )]
     New(NewArgs),
     /// List sessions
     #[command(visible_alias = "ls")]
+    #[command(
+        after_help = "Examples:\n  ez session list --status\n  ez session list --all --json | jq -r '.[].sessions[].name'"
+    )]
     List(ListArgs),
     /// Enter a session
     Enter(Named),
@@ -23,6 +31,9 @@ pub(super) enum Which {
     Exit(Target),
     /// Delete a session
     #[command(visible_aliases = ["rm", "remove"])]
+    #[command(
+        after_help = "Examples:\n  ez session delete login\n  ez session delete login --branch     # the branch too, when nothing is lost with it"
+    )]
     Delete(DeleteArgs),
     /// Give a session another name
     Rename {
@@ -47,6 +58,7 @@ pub(super) enum Which {
         repo: InRepo,
     },
     /// Move uncommitted changes into a new session
+    #[command(after_help = "Examples:\n  ez session from-dirty login")]
     FromDirty {
         /// The name
         name: String,
@@ -72,14 +84,16 @@ pub(super) enum Which {
         command: NoteWhich,
     },
     /// Print a session's folder
-    Path(Target),
+    Path(InfoArgs),
     /// What is known of a session
-    Info(InfoArgs),
+    Info(AboutArgs),
     /// Ask plugins to bring a session up to date
     Sync(Target),
     /// Run a command in a session, or in all
+    #[command(after_help = "Examples:\n  ez session exec login -- git status\n  ez session exec --all -- cargo test")]
     Exec(ExecArgs),
     /// Delete sessions that are done with
+    #[command(after_help = "Examples:\n  ez session prune --dry-run\n  ez session prune --merged --older 30d")]
     Prune(PruneArgs),
 }
 
@@ -133,9 +147,8 @@ pub(super) struct ListArgs {
     /// Without the tree
     #[arg(long)]
     pub(super) flat: bool,
-    /// As JSON
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) more: More,
     /// Of all repositories
     #[arg(long, conflicts_with = "repo")]
     pub(super) all: bool,
@@ -186,6 +199,9 @@ pub(super) enum LabelWhich {
     List {
         /// The session; else all labels
         name: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         repo: InRepo,
     },
@@ -246,7 +262,13 @@ pub(super) enum NoteWhich {
     /// Go to the notes' folder
     Cd(OfNote),
     /// Print the notes' folder
-    Path(OfNote),
+    Path {
+        /// With the note's text, as JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        of: OfNote,
+    },
 }
 
 #[derive(Debug, clap::Args)]
@@ -256,6 +278,18 @@ pub(super) struct InfoArgs {
     /// As JSON
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct AboutArgs {
+    #[command(flatten)]
+    pub(super) target: Target,
+    /// As JSON
+    #[arg(long)]
+    pub(super) json: bool,
+    /// With the size of its folder
+    #[arg(long)]
+    pub(super) disk: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -286,6 +320,9 @@ pub(super) struct PruneArgs {
     /// Only say which
     #[arg(long, short = 'n')]
     pub(super) dry_run: bool,
+    /// Which, as JSON; deletes nothing
+    #[arg(long)]
+    pub(super) json: bool,
     #[command(flatten)]
     pub(super) repo: InRepo,
 }

@@ -8,7 +8,7 @@ use crate::bundled;
 use crate::context::{Context, utf8};
 use crate::hooks::plugins;
 use crate::ops::plugin;
-use crate::store::config::{edit_list, set};
+use crate::shell;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {}
@@ -19,7 +19,7 @@ pub(super) fn run(_args: &Args, context: &Context, out: &mut Out) -> Result<u8, 
     if !context.store.config_file().exists() || context.config.on_create == "none" {
         let yes = context.globals.yes || out.confirm("Go into a session as soon as it is made?") == Some(true);
         if yes {
-            context.store.update_config(|document| set(document, "on_create", "cd"))?;
+            context.store.update_config(|draft| draft.set("on_create", "cd"))?;
             out.line("on_create = cd");
         }
     }
@@ -54,7 +54,7 @@ fn roots(context: &Context, out: &mut Out) -> Result<(), Failure> {
     let path = context.typed(&answer);
     let real = path.canonicalize().map_err(|error| Failure::io("use the root", &path, &error))?;
     let text = utf8(&real)?;
-    context.store.update_config(|document| edit_list(document, "workspace_roots", |roots| roots.push(text.clone())))?;
+    context.store.update_config(|draft| draft.list("workspace_roots", |roots| roots.push(text.clone())))?;
     out.line(&format!("Added root: {text}"));
     Ok(())
 }
@@ -76,12 +76,7 @@ fn plugins_on(context: &Context, out: &mut Out) -> Result<(), Failure> {
 }
 
 fn shell_line(context: &Context, out: &mut Out) {
-    let shell = context.env.text("SHELL").and_then(|path| path.rsplit('/').next()).unwrap_or("bash").to_owned();
-    let (file, line) = match shell.as_str() {
-        "fish" => ("~/.config/fish/config.fish", "ez init-shell fish | source".to_owned()),
-        "zsh" => ("~/.zshrc", "eval \"$(ez init-shell zsh)\"".to_owned()),
-        _ => ("~/.bashrc", "eval \"$(ez init-shell bash)\"".to_owned()),
-    };
+    let (file, line) = shell::setup_line(context.env.text("SHELL"));
     let path = context.paths.expand(file);
     let has = sys::files::read_bounded(&path, 4 << 20).ok().flatten();
     if has.is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains("ez init-shell")) {

@@ -12,11 +12,11 @@ use wire::hook::{
 use super::plugins::{self, Plugin};
 use super::run::ask;
 use super::values::{object_of, toml_of};
-use crate::cli::Out;
 use crate::context::Context;
-use crate::model::gitdir::GitDir;
+use crate::model::gitdir;
 use crate::model::name::env_key_ok;
-use crate::store::{Repo, Session};
+use crate::out::Out;
+use crate::store::{Repo, RepoState, Session};
 
 /// What a hook is fired with.
 #[derive(Clone, Debug)]
@@ -164,17 +164,15 @@ fn ask_and_apply(
 /// # Errors
 /// When the state cannot be read.
 pub fn repo_view(context: &Context, repo: &Repo) -> Result<wire::hook::Repo, Failure> {
-    let state = context.store.repo_state(&repo.id)?;
-    let git = if repo.is_git { GitDir::at(repo.path.as_ref()) } else { None };
-    let remote_url = git.as_ref().and_then(GitDir::origin).or(state.remote_url);
-    let default_branch = git.as_ref().and_then(GitDir::origin_head).or(state.default_branch);
-    Ok(wire::hook::Repo {
-        id: repo.id.clone(),
-        path: repo.path.clone(),
-        remote_url,
-        default_branch,
-        is_git: repo.is_git,
-    })
+    Ok(view_of(repo, context.store.repo_state(&repo.id)?))
+}
+
+/// As [`repo_view`], of a state that has been read.
+pub fn view_of(repo: &Repo, state: RepoState) -> wire::hook::Repo {
+    let git = repo.is_git.then(|| gitdir::shared(repo.path.as_ref()));
+    let remote_url = git.as_deref().and_then(gitdir::origin).or(state.remote_url);
+    let default_branch = git.as_deref().and_then(gitdir::origin_head).or(state.default_branch);
+    wire::hook::Repo { id: repo.id.clone(), path: repo.path.clone(), remote_url, default_branch, is_git: repo.is_git }
 }
 
 /// The request of `call` to one plugin.
@@ -184,10 +182,11 @@ pub fn repo_view(context: &Context, repo: &Repo) -> Result<wire::hook::Repo, Fai
 pub fn request(context: &Context, call: &Call, plugin: &Plugin) -> Result<Request, Failure> {
     let mut request = Request::new(call.hook);
     if let Some(repo) = &call.repo {
-        request.repo = repo_view(context, repo)?;
-        if let Some(Value::Table(own)) = context.store.repo_state(&repo.id)?.plugin_state.get(&plugin.name) {
+        let state = context.store.repo_state(&repo.id)?;
+        if let Some(Value::Table(own)) = state.plugin_state.get(&plugin.name) {
             request.config.plugin_state = object_of(own);
         }
+        request.repo = view_of(repo, state);
         if let Some(session) = &call.session {
             request.session = Some(session_view(context, repo, session)?);
         }

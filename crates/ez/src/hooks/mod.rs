@@ -7,7 +7,7 @@ pub mod plugins;
 mod run;
 mod values;
 
-pub use fire::{Call, Effects, fire, repo_view, request};
+pub use fire::{Call, Effects, fire, repo_view, request, view_of};
 pub use plugins::{Broken, Plugin, Source};
 pub(crate) use run::startable;
 pub use run::{Answer, ask};

@@ -8,8 +8,8 @@ use sys::{Failure, clock, files, text};
 use wire::hook::{Request, Response};
 
 use super::plugins::{Plugin, Source};
-use crate::cli::Out;
 use crate::context::Context;
+use crate::out::Out;
 
 /// Bytes of an answer: a view of a hundred thousand items fits.
 const ANSWER_MAX: usize = 64 << 20;
@@ -36,7 +36,9 @@ pub struct Answer {
 /// hook, and the end of what it wrote.
 pub fn ask(context: &Context, plugin: &Plugin, request: &Request, out: &mut Out) -> Result<Answer, Failure> {
     let start = clock::now();
-    context.debug(&format!("plugin {} {}: {}", plugin.name, request.hook, request.line().trim_end()));
+    if context.globals.debug {
+        context.debug(&format!("plugin {} {}: {}", plugin.name, request.hook, request.line().trim_end()));
+    }
     let answer = ask_once(context, plugin, request, out);
     let took = start.elapsed();
     let ms = took.as_millis();

@@ -1,6 +1,8 @@
 //! The tree of a repository's sessions: who is below whom, in which order, how it is drawn. Sessions whose parent is gone
 //! or that form a ring are roots: nothing is ever hidden. Pure; lists, deleting and the browser call it.
 
+use std::collections::HashMap;
+
 use crate::store::Session;
 
 /// A session at its place.
@@ -30,42 +32,79 @@ impl Sort {
     }
 }
 
-fn roots(sessions: &[Session]) -> Vec<usize> {
-    let exists = |id: &str| sessions.iter().any(|session| session.id == id);
-    let mut roots: Vec<usize> = (0..sessions.len())
-        .filter(|&at| sessions[at].parent_id.as_deref().is_none_or(|id| !exists(id) || id == sessions[at].id))
-        .collect();
-    // A ring has no root of its own: its first member becomes one.
-    let mut seen = vec![false; sessions.len()];
-    for &root in &roots {
-        mark(sessions, root, &mut seen);
-    }
-    for at in 0..sessions.len() {
-        if !seen[at] {
-            roots.push(at);
-            mark(sessions, at, &mut seen);
-        }
-    }
-    roots
+/// Who is below whom, found once: sessions by id, and the children of each in the file's order.
+struct Forest<'a> {
+    sessions: &'a [Session],
+    by_id: HashMap<&'a str, usize>,
+    children: Vec<Vec<usize>>,
 }
 
-fn mark(sessions: &[Session], at: usize, seen: &mut [bool]) {
-    let mut todo = vec![at];
-    while let Some(at) = todo.pop() {
-        if !std::mem::replace(&mut seen[at], true) {
-            todo.extend(children(sessions, at));
+impl<'a> Forest<'a> {
+    fn of(sessions: &'a [Session]) -> Self {
+        let mut by_id = HashMap::with_capacity(sessions.len());
+        for (at, session) in sessions.iter().enumerate() {
+            by_id.entry(session.id.as_str()).or_insert(at);
+        }
+        let mut children = vec![Vec::new(); sessions.len()];
+        for (at, session) in sessions.iter().enumerate() {
+            if let Some(&parent) = session.parent_id.as_deref().and_then(|id| by_id.get(id))
+                && parent != at
+            {
+                children[parent].push(at);
+            }
+        }
+        Self { sessions, by_id, children }
+    }
+
+    fn roots(&self) -> Vec<usize> {
+        let known = |at: usize| self.sessions[at].parent_id.as_deref().and_then(|id| self.by_id.get(id));
+        let mut roots: Vec<usize> =
+            (0..self.sessions.len()).filter(|&at| known(at).is_none_or(|&parent| parent == at)).collect();
+        // A ring has no root of its own: its first member becomes one.
+        let mut seen = vec![false; self.sessions.len()];
+        for &root in &roots {
+            self.mark(root, &mut seen);
+        }
+        for at in 0..self.sessions.len() {
+            if !seen[at] {
+                roots.push(at);
+                self.mark(at, &mut seen);
+            }
+        }
+        roots
+    }
+
+    fn mark(&self, at: usize, seen: &mut [bool]) {
+        let mut todo = vec![at];
+        while let Some(at) = todo.pop() {
+            if !std::mem::replace(&mut seen[at], true) {
+                todo.extend(&self.children[at]);
+            }
         }
     }
-}
 
-fn children(sessions: &[Session], at: usize) -> impl Iterator<Item = usize> {
-    let id = sessions[at].id.as_str();
-    (0..sessions.len()).filter(move |&child| child != at && sessions[child].parent_id.as_deref() == Some(id))
+    /// Of each session, when it or one below it was last used.
+    fn newest(&self) -> Vec<&'a str> {
+        let own = |at: usize| self.sessions[at].last_accessed.as_deref().unwrap_or("");
+        let mut newest: Vec<&str> = (0..self.sessions.len()).map(own).collect();
+        // Each one's time goes up its chain of parents, as far as it is the newest there.
+        for at in 0..self.sessions.len() {
+            let mut here = at;
+            for _ in 0..self.sessions.len() {
+                let parent = self.sessions[here].parent_id.as_deref().and_then(|id| self.by_id.get(id));
+                let Some(&parent) = parent.filter(|&&parent| newest[parent] < own(at)) else { break };
+                newest[parent] = own(at);
+                here = parent;
+            }
+        }
+        newest
+    }
 }
 
 /// All descendants of the session `id`, deepest first.
 pub fn below<'a>(sessions: &'a [Session], id: &str) -> Vec<&'a Session> {
-    let Some(start) = sessions.iter().position(|session| session.id == id) else { return Vec::new() };
+    let forest = Forest::of(sessions);
+    let Some(&start) = forest.by_id.get(id) else { return Vec::new() };
     let mut seen = vec![false; sessions.len()];
     seen[start] = true;
     let mut found = Vec::new();
@@ -73,7 +112,7 @@ pub fn below<'a>(sessions: &'a [Session], id: &str) -> Vec<&'a Session> {
     while !level.is_empty() {
         let mut next = Vec::new();
         for at in level {
-            for child in children(sessions, at) {
+            for &child in &forest.children[at] {
                 if !std::mem::replace(&mut seen[child], true) {
                     next.push(child);
                     found.push(&sessions[child]);
@@ -88,50 +127,49 @@ pub fn below<'a>(sessions: &'a [Session], id: &str) -> Vec<&'a Session> {
 
 /// The tree, row by row.
 pub fn draw(sessions: &[Session], sort: Sort) -> Vec<Placed<'_>> {
+    let mut forest = Forest::of(sessions);
+    let mut roots = forest.roots();
+    match sort {
+        Sort::File => {}
+        Sort::Name => forest.order(&mut roots, |at| sessions[at].name.to_lowercase()),
+        Sort::Recent => {
+            let newest = forest.newest();
+            forest.order(&mut roots, |at| std::cmp::Reverse(newest[at]));
+        }
+    }
     let mut seen = vec![false; sessions.len()];
-    let mut rows = Vec::new();
-    let mut roots = roots(sessions);
-    order(sessions, &mut roots, sort);
+    let mut rows = Vec::with_capacity(sessions.len());
     for root in roots {
-        place(sessions, root, sort, None, &mut seen, &mut rows);
+        forest.place(root, &mut seen, &mut rows);
     }
     rows
 }
 
-fn newest(sessions: &[Session], at: usize) -> &str {
-    let own = sessions[at].last_accessed.as_deref().unwrap_or("");
-    below(sessions, &sessions[at].id).iter().filter_map(|s| s.last_accessed.as_deref()).fold(own, Ord::max)
-}
-
-fn order(sessions: &[Session], level: &mut [usize], sort: Sort) {
-    match sort {
-        Sort::File => {}
-        Sort::Name => level.sort_by_key(|&at| sessions[at].name.to_lowercase()),
-        Sort::Recent => level.sort_by_cached_key(|&at| std::cmp::Reverse(newest(sessions, at))),
+impl<'a> Forest<'a> {
+    /// Sorts all levels.
+    fn order<K: Ord>(&mut self, roots: &mut [usize], key: impl Fn(usize) -> K) {
+        roots.sort_by_cached_key(|&at| key(at));
+        for level in &mut self.children {
+            level.sort_by_cached_key(|&at| key(at));
+        }
     }
-}
 
-fn place<'a>(
-    sessions: &'a [Session],
-    at: usize,
-    sort: Sort,
-    lines: Option<(String, bool)>,
-    seen: &mut [bool],
-    rows: &mut Vec<Placed<'a>>,
-) {
-    if std::mem::replace(&mut seen[at], true) {
-        return;
-    }
-    let own = lines
-        .as_ref()
-        .map_or(String::new(), |(before, last)| format!("{before}{}", if *last { "└── " } else { "├── " }));
-    rows.push(Placed { session: &sessions[at], lines: own });
-    let mut level: Vec<usize> = children(sessions, at).filter(|&child| !seen[child]).collect();
-    order(sessions, &mut level, sort);
-    let inner = lines.map_or(String::new(), |(before, last)| format!("{before}{}", if last { "    " } else { "│   " }));
-    let count = level.len();
-    for (nth, child) in level.into_iter().enumerate() {
-        place(sessions, child, sort, Some((inner.clone(), nth + 1 == count)), seen, rows);
+    /// The rows of one root and of all that is below it.
+    fn place(&self, root: usize, seen: &mut [bool], rows: &mut Vec<Placed<'a>>) {
+        let mut todo: Vec<(usize, Option<(String, bool)>)> = vec![(root, None)];
+        while let Some((at, lines)) = todo.pop() {
+            if std::mem::replace(&mut seen[at], true) {
+                continue;
+            }
+            let (own, inner) = match lines {
+                None => (String::new(), String::new()),
+                Some((before, true)) => (format!("{before}└── "), format!("{before}    ")),
+                Some((before, false)) => (format!("{before}├── "), format!("{before}│   ")),
+            };
+            rows.push(Placed { session: &self.sessions[at], lines: own });
+            let level = self.children[at].iter().rev().filter(|&&child| !seen[child]);
+            todo.extend(level.enumerate().map(|(nth, &child)| (child, Some((inner.clone(), nth == 0)))));
+        }
     }
 }
 
@@ -159,5 +197,35 @@ mod tests {
         assert_eq!(rows, ["a", "├── b", "│   └── c", "└── d", "o", "x", "└── y"]);
         let ids: Vec<_> = below(&sessions, "a").iter().map(|s| s.id.as_str()).collect();
         assert_eq!(ids, ["c", "d", "b"]);
+    }
+
+    #[test]
+    fn each_level_is_sorted_and_a_child_lifts_those_above_it() {
+        let used = |id: &str, parent: Option<&str>, last: &str| Session {
+            last_accessed: (!last.is_empty()).then(|| last.to_owned()),
+            ..session(id, parent)
+        };
+        let sessions = [
+            used("B", None, "3"),
+            used("a", None, ""),
+            used("c", None, "2"),
+            used("d", Some("c"), ""),
+            used("e", Some("c"), ""),
+            used("f", Some("e"), "9"),
+            used("x", Some("y"), "1"),
+            used("y", Some("x"), "5"),
+        ];
+        let names =
+            |sort| -> Vec<String> { draw(&sessions, sort).iter().map(|row| row.session.name.clone()).collect() };
+        assert_eq!(names(Sort::Name), ["a", "B", "c", "d", "e", "f", "x", "y"]);
+        assert_eq!(names(Sort::Recent), ["c", "e", "f", "d", "x", "y", "B", "a"]);
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_deep_stack() {
+        let chain: Vec<Session> =
+            (0..2_000).map(|n| session(&n.to_string(), (n > 0).then(|| (n - 1).to_string()).as_deref())).collect();
+        assert_eq!(draw(&chain, Sort::Recent).len(), chain.len());
+        assert_eq!(below(&chain, "0").len(), chain.len() - 1);
     }
 }

@@ -4,10 +4,10 @@
 use sys::Failure;
 use wire::hook::{Bind, BindContext, Hook};
 
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, Plugin, fire, plugins};
 use crate::landing::Landing;
+use crate::out::Out;
 use crate::store::{self, Repo, Session};
 
 /// Enters a session.

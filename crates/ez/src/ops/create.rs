@@ -9,13 +9,14 @@ use sys::Failure;
 use wire::hook::Hook;
 
 use super::record::{self, Open};
-use crate::cli::Out;
+use super::steps::{self, Operation, Step};
 use crate::context::Context;
 use crate::git::Git;
-use crate::hooks::{Call, Effects, Plugin, fire, plugins};
+use crate::hooks::{Call, Effects, fire, plugins};
 use crate::model::SessionName;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, Session};
 
 /// What is to be made.
@@ -65,33 +66,66 @@ pub fn create(context: &Context, repo: &Repo, wanted: &Wanted, out: &mut Out) ->
         return Err(Failure::new(format!("{} is no git repository any more", repo.path))
             .hint("`ez doctor` tells what can be done"));
     }
-    let replaced = if hooked { existing_branch(context, repo, git_dir.as_ref(), &wanted.name, out)? } else { None };
+    let all = if hooked { branches(context, repo, git_dir.as_ref()) } else { None };
+    let exists = all.as_ref().is_some_and(|all| all.contains(wanted.name.as_str()));
+    let replaced = if exists { existing_branch(context, repo, &wanted.name, out)? } else { None };
     let session = fresh(repo, wanted, parent);
-    let branches = if hooked { branches(context, repo, git_dir.as_ref()) } else { None };
-    let asked: Vec<String> = if hooked {
-        plugins::in_order(context, Hook::OnSessionCreate).0.into_iter().map(|plugin| plugin.name).collect()
-    } else {
-        Vec::new()
-    };
-    let list = branches.clone().map(|all| all.into_iter().collect());
-    let open =
-        if asked.is_empty() { None } else { Some(record::open_with(context, repo, "create", &session, asked, list)?) };
-    store_new(context, repo, &session)?;
+    let branches = all.map(|mut all| {
+        if replaced.is_some() {
+            all.remove(wanted.name.as_str());
+        }
+        all
+    });
+    let (plugins, broken) =
+        if hooked { plugins::in_order(context, Hook::OnSessionCreate) } else { (Vec::new(), Vec::new()) };
+    let mut steps: Vec<Step> = replaced.iter().cloned().collect();
+    steps.extend(branches.map(|before| Step::NewBranches { before }));
+    steps.push(Step::List);
+    let begun = steps.len();
+    steps.extend(plugins.iter().map(|plugin| Step::Create { plugin: plugin.name.clone() }));
+    let alone = plugins.is_empty() && replaced.is_none();
+    let open = if alone { None } else { Some(record::open(context, repo, "create", &session, steps.clone())?) };
+    let listed = drop_branch(context, repo, replaced.as_ref(), out)
+        .and_then(|()| store_new(context, repo, &session, open.is_some()));
+    if let Err(failure) = listed {
+        let operation = Operation { context, repo, session: &session };
+        let failure = undone(&operation, &steps[..begun], failure, out);
+        close(open, out);
+        return Err(failure);
+    }
     if !hooked {
         return Ok(Made { session, post: Vec::new(), cd: None });
     }
     let mut call = Call::session(Hook::OnSessionCreate, repo, &session);
+    // What cannot be asked is told where the hook is fired, which looks again then.
+    call.only = broken.is_empty().then_some(plugins);
     let mut effects = fire(context, &mut call, out);
     if let Some(failure) = effects.failure.take() {
         let session = call.session.take().unwrap_or(session);
-        let failure = undo(context, repo, &session, &effects.ran, branches.as_ref(), failure, out);
-        restore_branch(context, repo, replaced.as_ref(), out);
+        steps.truncate(begun);
+        steps.extend(effects.ran.iter().map(|plugin| Step::Create { plugin: plugin.name.clone() }));
+        let operation = Operation { context, repo, session: &session };
+        let failure = undone(&operation, &steps, failure, out);
         close(open, out);
         return Err(failure);
     }
+    let made = call.session.unwrap_or_else(|| session.clone());
+    if open.is_some() && made == session {
+        // Else the plugins' patch has been written, and the session with it.
+        context.store.settle(&repo.id);
+    }
     close(open, out);
     let Effects { post, cd, .. } = effects;
-    Ok(Made { session: call.session.unwrap_or(session), post, cd })
+    Ok(Made { session: made, post, cd })
+}
+
+/// Undoes a create: the failure, with what was undone and what was not.
+fn undone(operation: &Operation<'_>, steps: &[Step], failure: Failure, out: &mut Out) -> Failure {
+    let left = steps::undo(operation, steps, out);
+    if left.is_empty() {
+        return failure.hint(format!("nothing of the session {} is left behind", quoted(&operation.session.name)));
+    }
+    left.into_iter().fold(failure, Failure::hint)
 }
 
 fn close(open: Option<Open>, out: &mut Out) {
@@ -166,13 +200,15 @@ fn fresh(repo: &Repo, wanted: &Wanted, parent_id: Option<String>) -> Session {
     }
 }
 
-fn store_new(context: &Context, repo: &Repo, session: &Session) -> Result<(), Failure> {
-    context.store.update_sessions(&repo.id, |sessions| {
+/// `begins`: more of the operation follows.
+fn store_new(context: &Context, repo: &Repo, session: &Session, begins: bool) -> Result<(), Failure> {
+    let add = |sessions: &mut Vec<Session>| {
         // Somebody may have been quicker since we looked.
         check_free(repo, sessions, &session.name, None)?;
         sessions.push(session.clone());
         Ok(())
-    })
+    };
+    if begins { context.store.begin_sessions(&repo.id, add) } else { context.store.update_sessions(&repo.id, add) }
 }
 
 /// All local branches, by looking, or by git where refs are kept in another way.
@@ -183,19 +219,9 @@ pub(super) fn branches(context: &Context, repo: &Repo, git: Option<&GitDir>) -> 
     })
 }
 
-/// What is done about a branch that has the session's name already: used (the default), or made anew. The branch and
-/// its old commit when it was removed.
-fn existing_branch(
-    context: &Context,
-    repo: &Repo,
-    git_dir: Option<&GitDir>,
-    name: &SessionName,
-    out: &mut Out,
-) -> Result<Option<(String, String)>, Failure> {
-    let exists = branches(context, repo, git_dir).is_some_and(|all| all.contains(name.as_str()));
-    if !exists {
-        return Ok(None);
-    }
+/// What is done about a branch that has the session's name already: used (the default), or made anew: then it is
+/// to go first.
+fn existing_branch(context: &Context, repo: &Repo, name: &SessionName, out: &mut Out) -> Result<Option<Step>, Failure> {
     let git = Git::new(context, &repo.path);
     let elsewhere = git.worktrees()?.into_iter().find(|tree| tree.branch.as_deref() == Some(name.as_str()));
     if let Some(tree) = elsewhere {
@@ -209,72 +235,13 @@ fn existing_branch(
     }
     let full = format!("refs/heads/{name}");
     let tip = git.commit(&full).ok_or_else(|| Failure::new(format!("could not read {full}")))?;
-    git.text(&["update-ref", "-d", &full, &tip])?;
-    out.note(&format!(
-        "Deleted branch {name} (was {tip}; `git branch {} {tip}` brings it back).",
-        quoted(name.as_str())
-    ));
-    Ok(Some((full, tip)))
+    Ok(Some(Step::DropBranch { branch: full, tip }))
 }
 
-fn restore_branch(context: &Context, repo: &Repo, replaced: Option<&(String, String)>, out: &mut Out) {
-    let Some((full, tip)) = replaced else { return };
-    if let Err(failure) = Git::new(context, &repo.path).text(&["update-ref", full, tip, ""]) {
-        out.warn(&format!("could not bring {full} back to {tip}: {failure}"));
-    }
-}
-
-/// Takes back what a create did: on_session_delete in reverse for those that ran, the metadata, branches that appeared
-/// and hold nothing of their own. The failure, with what was undone and what was not.
-pub(super) fn undo(
-    context: &Context,
-    repo: &Repo,
-    session: &Session,
-    ran: &[Plugin],
-    before: Option<&BTreeSet<String>>,
-    failure: Failure,
-    out: &mut Out,
-) -> Failure {
-    let mut failure = failure;
-    let mut left = Vec::new();
-    let back = ran.iter().rev().filter(|plugin| plugin.manifest.handles(Hook::OnSessionDelete));
-    for plugin in back.cloned().collect::<Vec<_>>() {
-        let mut call = Call::session(Hook::OnSessionDelete, repo, session);
-        let name = plugin.name.clone();
-        call.only = Some(vec![plugin]);
-        call.unstored = true;
-        if let Some(why) = fire(context, &mut call, out).failure {
-            left.push(format!("plugin '{name}' could not take back what it did: {why}"));
-        }
-    }
-    let removed = context.store.update_sessions(&repo.id, |sessions| {
-        sessions.retain(|found| found.id != session.id);
-        Ok(())
-    });
-    if let Err(why) = removed {
-        left.push(format!("the session is still listed: {why}"));
-    }
-    left.extend(remove_new_branches(context, repo, before));
-    if left.is_empty() {
-        failure = failure.hint(format!("nothing of the session {} is left behind", quoted(&session.name)));
-    }
-    left.into_iter().fold(failure, Failure::hint)
-}
-
-fn remove_new_branches(context: &Context, repo: &Repo, before: Option<&BTreeSet<String>>) -> Vec<String> {
-    let Some(before) = before else { return Vec::new() };
-    let git_dir = GitDir::at(Path::new(&repo.path));
-    let Some(after) = branches(context, repo, git_dir.as_ref()) else { return Vec::new() };
-    let git = Git::new(context, &repo.path);
-    let mut left = Vec::new();
-    for name in after.difference(before) {
-        let full = format!("refs/heads/{name}");
-        let used = git.worktrees().is_ok_and(|all| all.iter().any(|tree| tree.branch.as_deref() == Some(name)));
-        if used || git.commits_of_its_own(name) != Some(0) {
-            left.push(format!("the branch {} is kept, it is in use or has commits of its own", quoted(name)));
-        } else if let Err(why) = git.text(&["update-ref", "-d", &full]) {
-            left.push(format!("the branch {} is left: {why}", quoted(name)));
-        }
-    }
-    left
+fn drop_branch(context: &Context, repo: &Repo, step: Option<&Step>, out: &mut Out) -> Result<(), Failure> {
+    let Some(Step::DropBranch { branch, tip }) = step else { return Ok(()) };
+    Git::new(context, &repo.path).text(&["update-ref", "-d", branch, tip])?;
+    let name = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+    out.note(&format!("Deleted branch {name} (was {tip}; `git branch {} {tip}` brings it back).", quoted(name)));
+    Ok(())
 }

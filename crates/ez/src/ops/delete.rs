@@ -7,16 +7,18 @@ use std::path::{Path, PathBuf};
 use sys::Failure;
 use wire::hook::Hook;
 
+use super::steps::Step;
 use super::{record, trash};
-use crate::cli::Out;
 use crate::context::Context;
-use crate::git::Git;
+use crate::git::{self, Git};
 use crate::hooks::{Call, fire, plugins};
 use crate::landing::Landing;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
 use crate::model::tree;
+use crate::out::Out;
 use crate::store::{Repo, Session};
+use crate::worktree::{self, Leaving};
 
 /// How it is to be done.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +29,8 @@ pub struct How {
     pub no_hooks: bool,
     /// The branch goes too, when nothing is lost with it.
     pub branch: bool,
-    /// The person has already said yes to the list.
-    pub agreed: bool,
+    /// Asked also when nothing is lost: no session was named, or a key was pressed. A plain question then.
+    pub always_ask: bool,
 }
 
 /// What is known of one session that goes.
@@ -36,6 +38,7 @@ struct Going {
     session: Session,
     branch: Option<String>,
     changes: Vec<String>,
+    leaving: Leaving,
     gone: bool,
 }
 
@@ -54,19 +57,21 @@ pub fn delete(context: &Context, repo: &Repo, session: &Session, how: How, out: 
     for session in below.iter().chain([session]) {
         going.push(look(context, repo, session)?);
     }
-    ask(&going, below.len(), how, out)?;
+    ask(context, &going, below.len(), how, out)?;
     let mut landing = Landing::default();
     for one in &going {
         remove(context, repo, one, how, &mut landing, out)?;
         out.line(&format!("Deleted session: {}", sys::text::clean(&one.session.name)));
     }
     leave_dead_folder(context, repo, &going, &mut landing);
+    trash::expire(context, out);
     Ok(landing)
 }
 
 /// What would be lost with one session; a lock on its worktree is a refusal.
 fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Failure> {
-    let mut going = Going { session: session.clone(), branch: None, changes: Vec::new(), gone: true };
+    let mut going =
+        Going { session: session.clone(), branch: None, changes: Vec::new(), leaving: Leaving::default(), gone: true };
     let Some(path) = session.path.as_deref().map(Path::new) else { return Ok(going) };
     if !path.is_dir() || !repo.is_git {
         return Ok(going);
@@ -75,25 +80,56 @@ fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Fail
     let (Some(tree), Some(main)) = (GitDir::at(path), GitDir::at(Path::new(&repo.path))) else { return Ok(going) };
     if tree.common != main.common || tree.dir == tree.common {
         // Another repository's folder, or the main checkout: not ours to look after, and never ours to remove.
+        going
+            .leaving
+            .lines
+            .push("the folder stays: it is no worktree of this repository beside its main one".to_owned());
         return Ok(going);
     }
     if let Some(reason) = tree.locked() {
         let why = if reason.is_empty() { "no reason is given".to_owned() } else { sys::text::clean(&reason) };
+        let who = worktree::lock_of(&tree.dir.join("locked"));
         return Err(Failure::new(format!("the worktree of {} is locked", quoted(&session.name)))
-            .cause(why)
+            .cause(format!("{who}: {why}"))
             .hint(format!("git worktree unlock {}", path.display())));
     }
-    going.branch = tree.branch();
+    going.branch = git::branch(context, &tree);
     going.changes = Git::new(context, path).changes()?;
+    going.leaving = Leaving::look(context, path, going.branch.as_deref());
     Ok(going)
 }
 
-/// Children and uncommitted work need `--force` or a yes to the list of what goes.
-fn ask(going: &[Going], children: usize, how: How, out: &mut Out) -> Result<(), Failure> {
+/// Tells what goes. Children and uncommitted work need `--force` or a yes to it; the rest is told, never asked.
+fn ask(context: &Context, going: &[Going], children: usize, how: How, out: &mut Out) -> Result<(), Failure> {
     let dirty = going.iter().filter(|one| !one.changes.is_empty()).count();
-    if children == 0 && dirty == 0 {
+    let loses = children > 0 || dirty > 0;
+    if loses || how.always_ask || going.iter().any(|one| !one.leaving.lines.is_empty()) {
+        tell_what_goes(going, out);
+    }
+    let plain_yes = !how.always_ask || context.globals.yes;
+    if how.force || (!loses && plain_yes) {
         return Ok(());
     }
+    let why = match (children, dirty) {
+        (0, 0) => None,
+        (0, _) => Some("it has uncommitted changes".to_owned()),
+        (_, 0) => Some(format!("it has children: {}", names(going))),
+        _ => Some(format!("it has children and uncommitted changes: {}", names(going))),
+    };
+    let answer = out.confirm(if loses { "Delete all of it?" } else { "Delete it?" });
+    if answer == Some(true) {
+        return Ok(());
+    }
+    let name = going.last().map(|one| one.session.name.clone()).unwrap_or_default();
+    let message = format!("the session {} was not deleted", quoted(&name));
+    let failure = if answer.is_some() || !loses { Failure::cancelled(message) } else { Failure::new(message) };
+    Err(match why {
+        Some(why) => failure.cause(why).hint("--force deletes it with all of that"),
+        None => failure,
+    })
+}
+
+fn tell_what_goes(going: &[Going], out: &mut Out) {
     out.note("This goes:");
     for one in going {
         let path = one.session.path.as_deref().map(|path| format!("  {path}")).unwrap_or_default();
@@ -104,22 +140,8 @@ fn ask(going: &[Going], children: usize, how: How, out: &mut Out) -> Result<(), 
         if one.changes.len() > 20 {
             out.note(&format!("      ... and {} more", one.changes.len() - 20));
         }
-    }
-    if how.force || how.agreed {
-        return Ok(());
-    }
-    let why = match (children, dirty) {
-        (0, _) => "it has uncommitted changes".to_owned(),
-        (_, 0) => format!("it has children: {}", names(going)),
-        _ => format!("it has children and uncommitted changes: {}", names(going)),
-    };
-    match out.confirm("Delete all of it?") {
-        Some(true) => Ok(()),
-        answer => {
-            let name = going.last().map(|one| one.session.name.clone()).unwrap_or_default();
-            let message = format!("the session {} was not deleted", quoted(&name));
-            let failure = if answer.is_some() { Failure::cancelled(message) } else { Failure::new(message) };
-            Err(failure.cause(why).hint("--force deletes it with all of that"))
+        for line in &one.leaving.lines {
+            out.note(&format!("      {line}"));
         }
     }
 }
@@ -139,15 +161,17 @@ fn remove(
 ) -> Result<(), Failure> {
     let session = &one.session;
     let hooked = repo.is_git && !session.bare && !how.no_hooks;
-    let (asked, _) = plugins::in_order(context, Hook::OnSessionDelete);
-    let asked = if hooked { asked } else { Vec::new() };
+    let (asked, broken) =
+        if hooked { plugins::in_order(context, Hook::OnSessionDelete) } else { (Vec::new(), Vec::new()) };
     let open = if asked.is_empty() && session.path.is_none() {
         None
     } else {
-        let names = asked.iter().map(|plugin| plugin.name.clone()).collect();
-        Some(record::open(context, repo, "delete", session, names)?)
+        let mut steps = vec![Step::Keep];
+        steps.extend(asked.iter().map(|plugin| Step::Delete { plugin: plugin.name.clone() }));
+        steps.push(Step::Unlist);
+        Some(record::open(context, repo, "delete", session, steps)?)
     };
-    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), !one.changes.is_empty()) {
+    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how)) {
         Ok(kept) => kept,
         Err(failure) => {
             close(open, out);
@@ -156,6 +180,7 @@ fn remove(
     };
     if hooked {
         let mut call = Call::session(Hook::OnSessionDelete, repo, session);
+        call.only = broken.is_empty().then_some(asked);
         call.unstored = true;
         let effects = fire(context, &mut call, out);
         if let Some(failure) = effects.failure {
@@ -173,9 +198,18 @@ fn remove(
         Ok(())
     })?;
     close(open, out);
-    tell(context, repo, one, kept, out);
+    tell(one, kept, out);
     branch_too(context, repo, one, how, out);
     Ok(())
+}
+
+fn keeping(context: &Context, one: &Going, how: How) -> trash::Work {
+    let branch_stays = !how.branch && context.config.delete_branch.as_deref() != Some("merged");
+    match (one.changes.is_empty(), &one.branch) {
+        (false, _) => trash::Work::Changes,
+        (true, Some(_)) if branch_stays => trash::Work::OnBranch,
+        (true, _) => trash::Work::Commits,
+    }
 }
 
 fn close(open: Option<record::Open>, out: &mut Out) {
@@ -184,15 +218,10 @@ fn close(open: Option<record::Open>, out: &mut Out) {
     }
 }
 
-/// What stays behind, in lines, never a question.
-fn tell(context: &Context, repo: &Repo, one: &Going, kept: trash::Kept, out: &mut Out) {
+/// What became of the files, in lines, never a question.
+fn tell(one: &Going, kept: trash::Kept, out: &mut Out) {
     if kept.files > 0 {
         out.note(&format!("{} files that only this folder had went to the trash (ez trash list)", kept.files));
-    }
-    let Some(branch) = &one.branch else { return };
-    match Git::new(context, &repo.path).commits_of_its_own(branch) {
-        Some(count) if count > 0 => out.note(&format!("branch {branch} kept, {count} commits not merged")),
-        _ => {}
     }
     if let Some(path) = &one.session.path
         && Path::new(path).exists()
@@ -236,7 +265,8 @@ fn leave_dead_folder(context: &Context, repo: &Repo, going: &[Going], landing: &
         let Some(path) = &one.session.path else { continue };
         if let Ok(inside) = cwd.strip_prefix(path) {
             let same: PathBuf = Path::new(&repo.path).join(inside);
-            let to = if same.is_dir() { same } else { PathBuf::from(&repo.path) };
+            let stays = inside.as_os_str().is_empty() || !same.is_dir();
+            let to = if stays { PathBuf::from(&repo.path) } else { same };
             landing.cd = to.to_str().map(str::to_owned);
         }
     }

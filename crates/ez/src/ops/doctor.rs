@@ -7,13 +7,12 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sys::{Failure, files};
-use wire::hook::Hook;
 
-use super::{create, record};
-use crate::cli::Out;
+use super::record;
+use super::steps::{self, Operation};
 use crate::context::Context;
-use crate::git::Git;
-use crate::hooks::{Call, fire, plugins};
+use crate::hooks::plugins;
+use crate::out::Out;
 use crate::store::{Blocks, Repo, RepoState, Session};
 
 /// `ez doctor --json` (json.md).
@@ -176,59 +175,33 @@ fn mend_parents(context: &Context, repo: &Repo, section: &mut Section) {
     }
 }
 
-/// What a killed process left: a half create is undone, a half delete finished, a rename only closed.
+/// What a killed process left: undone, or finished where it is past the point of no return.
 fn interrupted(context: &Context, repo: &Repo, file: &Path, left: &record::Record, fix: bool, out: &mut Out) -> String {
     let what =
         format!("{}: the {} of {} (process {}, {}) was interrupted", repo.id, left.kind, left.name, left.pid, left.at);
     if !fix {
-        return format!("{what}; `ez doctor --fix` cleans up");
+        return format!("{what}; `ez doctor --fix` finishes or undoes it");
     }
-    let done = match left.kind.as_str() {
-        "create" => undo_create(context, repo, left, out),
-        "delete" => finish_delete(context, repo, left, out),
-        _ => Git::new(context, &repo.path).run(&["worktree", "repair"]).map(drop),
+    let settled = stored(context, repo, left)
+        .and_then(|session| steps::settle(&Operation { context, repo, session: &session }, &left.steps, out));
+    let how = match settled {
+        Ok(how) => how,
+        Err(failure) => return format!("{what} and could not be cleaned up: {failure}"),
     };
-    if let Err(failure) = done {
-        return format!("{what} and could not be cleaned up: {failure}");
-    }
     for file in [file.to_path_buf(), file.with_extension("lock")] {
         if let Err(failure) = files::remove_file(&file) {
             return format!("{what}; {failure}");
         }
     }
-    format!("{what} and is cleaned up now")
+    format!("{what} and is {how} now")
 }
 
-fn stored(context: &Context, repo: &Repo, left: &record::Record) -> Result<Option<Session>, Failure> {
+/// The session as it was before, with what plugins said of it since: a create's undoing needs its folder.
+fn stored(context: &Context, repo: &Repo, left: &record::Record) -> Result<Session, Failure> {
+    let before = steps::recorded(&left.before)?;
+    if left.kind != "create" {
+        return Ok(before);
+    }
     let now = context.store.sessions(&repo.id)?.into_iter().find(|session| session.id == left.session);
-    Ok(match now {
-        Some(session) => Some(session),
-        None => Blocks::<Session>::read(&left.before)?.items.into_iter().next(),
-    })
-}
-
-fn undo_create(context: &Context, repo: &Repo, left: &record::Record, out: &mut Out) -> Result<(), Failure> {
-    let Some(session) = stored(context, repo, left)? else { return Ok(()) };
-    let ran: Vec<_> = left.plugins.iter().filter_map(|name| plugins::load(context, name).ok()).collect();
-    let before = left.branches.clone().map(|all| all.into_iter().collect());
-    let marker = Failure::new("interrupted");
-    let failure = create::undo(context, repo, &session, &ran, before.as_ref(), marker, out);
-    match failure.hints().iter().find(|hint| !hint.starts_with("nothing of the session")) {
-        None => Ok(()),
-        Some(hint) => Err(Failure::new(hint.clone())),
-    }
-}
-
-fn finish_delete(context: &Context, repo: &Repo, left: &record::Record, out: &mut Out) -> Result<(), Failure> {
-    let still = context.store.sessions(&repo.id)?.into_iter().find(|session| session.id == left.session);
-    let Some(session) = still else { return Ok(()) };
-    let mut call = Call::session(Hook::OnSessionDelete, repo, &session);
-    call.unstored = true;
-    if let Some(failure) = fire(context, &mut call, out).failure {
-        return Err(failure);
-    }
-    context.store.update_sessions(&repo.id, |sessions| {
-        sessions.retain(|found| found.id != session.id);
-        Ok(())
-    })
+    Ok(now.unwrap_or(before))
 }

@@ -6,11 +6,13 @@ use std::path::Path;
 use sys::Failure;
 
 use super::create::{self, Made, Wanted};
-use crate::cli::Out;
+use super::record;
+use super::steps::Step;
 use crate::context::Context;
 use crate::git::Git;
 use crate::model::SessionName;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{Repo, Session};
 
 /// Makes the session `name` and moves the uncommitted changes in `from` into it.
@@ -42,23 +44,43 @@ pub fn from_dirty(
         Failure::new(format!("{path} has no commit yet"))
             .hint("make a first commit; changes need something to stand on")
     })?;
-    let message = format!("ez from-dirty: {name}");
-    let before = git.commit("refs/stash");
-    git.text(&["stash", "push", "--quiet", "--include-untracked", "-m", &message])?;
-    let held = git.commit("refs/stash").filter(|held| Some(held) != before.as_ref()).ok_or_else(|| {
-        Failure::new("git kept no changes, although there were some")
-            .hint("`git stash list` and `git status` tell more")
-    })?;
+    let id = uuid::Uuid::new_v4().to_string();
+    // By its message the stash is known again, whatever else is stashed meanwhile.
+    let message = format!("ez from-dirty: {name} ({id})");
+    let hold = Step::Hold { folder: path.clone(), message: message.clone() };
+    let mut source = from.clone();
+    source.id = id;
+    let mut open = record::open(context, repo, "from-dirty", &source, vec![hold])?;
+    let held = match hold_changes(&git, &message) {
+        Ok(held) => held,
+        Err(failure) => {
+            open.close()?;
+            return Err(failure);
+        }
+    };
     let wanted = Wanted {
-        parent: Some(parent.map_or_else(|| from.id.clone(), str::to_owned)),
+        parent: parent.map(str::to_owned).or_else(|| Some(from.id.clone()).filter(|id| !id.is_empty())),
         start_point: Some(head),
         ..Wanted::new(name)
     };
     let made = match create::create(context, repo, &wanted, out) {
         Ok(made) => made,
-        Err(failure) => return Err(put_back(&git, &held, failure)),
+        Err(failure) => {
+            let failure = put_back(&git, &held, failure);
+            open.close()?;
+            return Err(failure);
+        }
     };
-    match move_in(context, repo, &made.session, &path, &held) {
+    let place = made.session.path.clone().filter(|place| Path::new(place).is_dir());
+    let place = place.filter(|place| *place != path && *place != repo.path).ok_or_else(|| {
+        Failure::new("the new session has no folder of its own, so the changes stay where they were")
+            .hint("enable a plugin that makes worktrees: ez plugin enable git-worktree")
+    });
+    let moved = place.and_then(|to| {
+        open.turn(vec![Step::Move { folder: path.clone(), message: message.clone(), to: to.clone() }])?;
+        apply(&Git::new(context, &to), &held)
+    });
+    let answer = match moved {
         Ok(()) => {
             drop_stash(&git, &held);
             Ok(made)
@@ -67,16 +89,72 @@ pub fn from_dirty(
             let failure = put_back(&git, &held, failure);
             Err(failure.hint(format!("the session {} was made and is empty", quoted(&made.session.name))))
         }
-    }
+    };
+    open.close()?;
+    answer
 }
 
-fn move_in(context: &Context, repo: &Repo, session: &Session, old: &str, held: &str) -> Result<(), Failure> {
-    let place = session.path.as_deref().filter(|path| Path::new(path).is_dir() && *path != old && *path != repo.path);
-    let Some(place) = place else {
-        return Err(Failure::new("the new session has no folder of its own, so the changes stay where they were")
-            .hint("enable a plugin that makes worktrees: ez plugin enable git-worktree"));
+/// Takes the changes out of the folder; the commit that holds them.
+fn hold_changes(git: &Git, message: &str) -> Result<String, Failure> {
+    git.text(&["stash", "push", "--quiet", "--include-untracked", "-m", message])?;
+    held(git, message).ok_or_else(|| {
+        Failure::new("git kept no changes, although there were some")
+            .hint("`git stash list` and `git status` tell more")
+    })
+}
+
+/// The stash with this message.
+fn held(git: &Git, message: &str) -> Option<String> {
+    let list = git.text(&["stash", "list", "--format=%H %gs"]).ok()?;
+    // `On <branch>: <message>`
+    let line = list.lines().find(|line| line.ends_with(message))?;
+    line.split_once(' ').map(|(commit, _)| commit.to_owned())
+}
+
+/// Undoes a killed from-dirty: what it held is back in `folder`.
+///
+/// # Errors
+/// When it could not be put back; the failure names the commit that holds it.
+pub(super) fn take_back(context: &Context, folder: &str, message: &str) -> Result<(), Failure> {
+    let git = Git::new(context, folder);
+    let Some(held) = held(&git, message) else { return Ok(()) };
+    apply(&git, &held)
+        .map_err(|why| Failure::new(format!("they are in the commit {held} (git stash apply {held})")).cause(why))?;
+    drop_stash(&git, &held);
+    Ok(())
+}
+
+/// Finishes a killed from-dirty: what is held is in `to`, and nowhere else.
+///
+/// # Errors
+/// As [`take_back`].
+pub(super) fn finish(context: &Context, folder: &str, message: &str, to: &str) -> Result<(), Failure> {
+    let git = Git::new(context, folder);
+    let Some(held) = held(&git, message) else { return Ok(()) };
+    let there = Git::new(context, to);
+    let kept = || Failure::new(format!("the changes are in the commit {held} (git stash apply {held})"));
+    if there.changes().map_err(|why| kept().cause(why))?.is_empty() {
+        apply(&there, &held).map_err(|why| kept().cause(why))?;
+    } else if !is_applied(&there, &held) {
+        return Err(kept().cause(format!("{to} has other changes")));
+    }
+    drop_stash(&git, &held);
+    Ok(())
+}
+
+/// The folder's files are those of the stash.
+fn is_applied(git: &Git, held: &str) -> bool {
+    let tracked = git.run(&["diff", "--quiet", "--no-ext-diff", held, "--"]).is_ok();
+    let untracked = git.text(&["ls-tree", "-r", "-z", "--name-only", &format!("{held}^3")]).unwrap_or_default();
+    let same = |name: &str| {
+        let now = git.line(&["hash-object", "--", name]);
+        now.is_some() && now == git.line(&["rev-parse", "--verify", "--quiet", &format!("{held}^3:{name}")])
     };
-    let git = Git::new(context, place);
+    tracked && untracked.split('\0').filter(|name| !name.is_empty()).all(same)
+}
+
+/// Applies what is held, the index as well where that can be.
+fn apply(git: &Git, held: &str) -> Result<(), Failure> {
     match git.text(&["stash", "apply", "--quiet", "--index", held]) {
         Ok(_) => Ok(()),
         // The index could not be kept apart; the changes themselves matter more.

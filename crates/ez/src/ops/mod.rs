@@ -11,4 +11,5 @@ pub mod plugin;
 pub mod prune;
 pub mod record;
 pub mod repos;
+pub mod steps;
 pub mod trash;

@@ -9,7 +9,7 @@ use wire::hook::{Hook, RenameContext};
 
 use super::create::check_free;
 use super::record;
-use crate::cli::Out;
+use super::steps::{self, Operation, Step};
 use crate::context::{Context, utf8};
 use crate::git::{Git, Worktree};
 use crate::hooks::{Call, fire};
@@ -17,6 +17,7 @@ use crate::landing::Landing;
 use crate::model::SessionName;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, Session};
 
 /// Renames `session`.
@@ -34,32 +35,19 @@ pub fn rename(
     if session.name == name.as_str() {
         return Ok(Landing::default());
     }
-    let open = record::open(context, repo, "rename", session, Vec::new())?;
-    let moved = if session.is_default { Ok(None) } else { move_worktree(context, repo, session, name) };
-    let new_path = match moved {
-        Ok(path) => path,
+    let steps = if session.is_default { vec![Step::Rename] } else { plan(context, repo, session, name, out)? };
+    let open = record::open(context, repo, "rename", session, steps.clone())?;
+    let operation = Operation { context, repo, session };
+    let moved = move_worktree(context, repo, &steps);
+    let renamed = moved.and_then(|()| relist(context, repo, session, name, &steps));
+    let renamed = match renamed {
+        Ok(renamed) => renamed,
         Err(failure) => {
+            let left = steps::undo(&operation, &steps, out);
             open.close()?;
-            return Err(failure);
+            return Err(left.into_iter().fold(failure, Failure::hint));
         }
     };
-    let renamed = context.store.update_sessions(&repo.id, |sessions| {
-        check_free(repo, sessions, name.as_str(), Some(&session.id))?;
-        let stored = sessions
-            .iter_mut()
-            .find(|found| found.id == session.id)
-            .ok_or_else(|| Failure::new(format!("the session {} was deleted meanwhile", quoted(&session.name))))?;
-        name.as_str().clone_into(&mut stored.name);
-        if let Some(path) = &new_path {
-            stored.path = Some(path.clone());
-            for (key, value) in [("worktree_path", path.as_str()), ("branch", name.as_str())] {
-                if let Some(own) = stored.plugin_state.get_mut(key) {
-                    *own = Value::String(value.to_owned());
-                }
-            }
-        }
-        Ok(stored.clone())
-    })?;
     open.close()?;
     let mut call = Call::session(Hook::OnSessionRename, repo, &renamed);
     call.rename = Some(RenameContext {
@@ -76,6 +64,41 @@ pub fn rename(
     Ok(landing)
 }
 
+/// The session on the list has its new name and folder.
+fn relist(
+    context: &Context,
+    repo: &Repo,
+    session: &Session,
+    name: &SessionName,
+    steps: &[Step],
+) -> Result<Session, Failure> {
+    let (mut path, mut branch) = (None, None);
+    for step in steps {
+        match step {
+            Step::MoveWorktree { to, .. } => path = Some(to),
+            Step::RenameBranch { to, .. } => branch = Some(to),
+            _ => {}
+        }
+    }
+    context.store.update_sessions(&repo.id, |sessions| {
+        check_free(repo, sessions, name.as_str(), Some(&session.id))?;
+        let stored = sessions
+            .iter_mut()
+            .find(|found| found.id == session.id)
+            .ok_or_else(|| Failure::new(format!("the session {} was deleted meanwhile", quoted(&session.name))))?;
+        name.as_str().clone_into(&mut stored.name);
+        if let Some(path) = path {
+            stored.path = Some(path.clone());
+        }
+        for (key, value) in [("worktree_path", path), ("branch", branch)] {
+            if let (Some(own), Some(value)) = (stored.plugin_state.get_mut(key), value) {
+                *own = Value::String(value.clone());
+            }
+        }
+        Ok(stored.clone())
+    })
+}
+
 /// Whoever stands in the moved folder goes with it.
 fn follow(context: &Context, old: &Session, new: &Session) -> Option<String> {
     let (old, new) = (old.path.as_deref()?, new.path.as_deref()?);
@@ -83,52 +106,83 @@ fn follow(context: &Context, old: &Session, new: &Session) -> Option<String> {
     (old != new).then(|| Path::new(new).join(inside).to_str().map(str::to_owned))?
 }
 
-/// Moves branch and worktree when they bear the session's name. The new folder.
-fn move_worktree(
+/// What a rename takes: branch and worktree go along when they bear the session's name.
+fn plan(
     context: &Context,
     repo: &Repo,
     session: &Session,
     name: &SessionName,
-) -> Result<Option<String>, Failure> {
-    let Some(path) = session.path.as_deref().filter(|path| repo.is_git && Path::new(path).is_dir()) else {
-        return Ok(None);
-    };
-    let (Some(tree), Some(main)) = (GitDir::at(Path::new(path)), GitDir::at(Path::new(&repo.path))) else {
-        return Ok(None);
-    };
-    if tree.common != main.common || tree.dir == tree.common {
-        return Ok(None);
-    }
-    let git = Git::new(context, &repo.path);
-    let branch = tree.branch().filter(|branch| *branch == session.name || *branch == git_name(&session.name));
-    let new_branch = git_name(name.as_str());
-    if let Some(branch) = &branch {
-        git.text(&["branch", "-m", "--", branch, &new_branch])?;
-    }
-    let back = |failure: Failure| {
-        if let Some(branch) = &branch
-            && let Err(why) = git.text(&["branch", "-m", "--", &new_branch, branch])
-        {
-            return failure.hint(format!("the branch is called {new_branch} now: {why}"));
+    out: &mut Out,
+) -> Result<Vec<Step>, Failure> {
+    let mut steps = Vec::new();
+    let path = session.path.as_deref().filter(|path| repo.is_git && Path::new(path).is_dir());
+    let trees = path.and_then(|path| Some((path, GitDir::at(Path::new(path))?, GitDir::at(Path::new(&repo.path))?)));
+    if let Some((path, tree, main)) = trees
+        && tree.common == main.common
+        && tree.dir != tree.common
+    {
+        let new_branch = git_name(name.as_str());
+        let branch = crate::git::branch(context, &tree)
+            .filter(|branch| *branch == session.name || *branch == git_name(&session.name));
+        if let Some(from) = branch {
+            steps.push(Step::RenameBranch { from, to: new_branch.clone() });
         }
-        failure
-    };
-    let Some(target) = new_folder(path, session, &new_branch) else { return Ok(None) };
-    if target.exists() && !Path::new(path).starts_with(&target) {
-        return Err(back(Failure::new(format!("{} exists already", target.display()))));
+        // The session's name, not the branch's: git-worktree finds the worktree of a parent by it.
+        let target = new_folder(path, session, name.as_str());
+        if target.is_some() && tree.dir.join("modules").is_dir() {
+            out.note(&format!("the worktree stays at {path}: git cannot move one with submodules"));
+        } else if let Some(target) = target {
+            if target.exists() && !Path::new(path).starts_with(&target) {
+                return Err(Failure::new(format!("{} exists already", target.display())));
+            }
+            steps.push(Step::MoveWorktree { from: path.to_owned(), to: utf8(&target)? });
+        }
     }
-    let text = utf8(&target).map_err(&back)?;
-    move_folder(&git, path, &target, &text).map_err(&back)?;
-    Ok(Some(text))
+    steps.push(Step::Rename);
+    Ok(steps)
+}
+
+fn move_worktree(context: &Context, repo: &Repo, steps: &[Step]) -> Result<(), Failure> {
+    let git = Git::new(context, &repo.path);
+    for step in steps {
+        match step {
+            Step::RenameBranch { from, to } => drop(git.text(&["branch", "-m", "--", from, to])?),
+            Step::MoveWorktree { from, to } => move_folder(&git, from, Path::new(to), to)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Undoes a move, however far it came: wherever the worktree stands now, it goes back to `from`.
+///
+/// # Errors
+/// When something else is at `from`, or git cannot move it.
+pub(super) fn move_back(git: &Git, from: &str, to: &str) -> Result<(), Failure> {
+    let target = Path::new(to);
+    let aside = aside(from, target);
+    let at = [target, aside.as_path()].into_iter().find(|place| place.join(".git").exists());
+    let Some(at) = at.filter(|_| !Path::new(from).join(".git").exists()) else {
+        // A killed git may have moved the folder and not its own note of where it is.
+        return git.text(&["worktree", "repair", "--", from]).map(drop);
+    };
+    let at = utf8(at)?;
+    git.text(&["worktree", "repair", "--", &at])?;
+    move_folder(git, &at, Path::new(from), from)
+}
+
+/// Where a worktree waits that moves below or above itself.
+fn aside(from: &str, target: &Path) -> PathBuf {
+    let outer = if target.starts_with(from) { Path::new(from) } else { target };
+    let name = outer.file_name().unwrap_or_default().to_string_lossy();
+    outer.with_file_name(format!(".ez-moving-{name}"))
 }
 
 /// Moves a worktree; below or above itself by way of a name beside it, since `a` cannot move into `a/b` at once.
 fn move_folder(git: &Git, from: &str, target: &Path, text: &str) -> Result<(), Failure> {
     let nested = target.starts_with(from) || Path::new(from).starts_with(target);
     if nested {
-        let outer = if target.starts_with(from) { Path::new(from) } else { target };
-        let aside = outer.with_file_name(format!(".ez-moving-{}", std::process::id()));
-        let aside = utf8(&aside)?;
+        let aside = utf8(&aside(from, target))?;
         git.text(&["worktree", "move", "--", from, &aside])?;
         for folder in Path::new(from).ancestors().skip(1).take_while(|folder| folder.starts_with(target)) {
             // Only an empty one goes; the next step says so when it does not.
@@ -155,25 +209,9 @@ fn make_parent(path: &Path) -> Result<(), Failure> {
     path.parent().map_or(Ok(()), sys::files::make_dir)
 }
 
-/// The name as a branch: blanks and what git refuses become dashes.
+/// The name as a branch, as the bundled git-worktree names it: what git refuses becomes dashes.
 pub fn git_name(name: &str) -> String {
-    let mut out: String = name
-        .chars()
-        .map(|c| {
-            if c.is_whitespace() || c.is_control() || matches!(c, '~' | '^' | ':' | '?' | '*' | '[' | '\\') {
-                '-'
-            } else {
-                c
-            }
-        })
-        .collect();
-    for (bad, good) in [("..", "-"), ("@{", "-")] {
-        while out.contains(bad) {
-            out = out.replace(bad, good);
-        }
-    }
-    let out = out.trim_end_matches('.').to_owned();
-    if out == "@" { "-".to_owned() } else { out }
+    crate::bundled::git_worktree::branch_name(name)
 }
 
 /// Beside the old folder, under the new name; `None` when the folder does not bear the old one.
@@ -206,9 +244,10 @@ pub fn register(
         return Err(Failure::new(format!("{} is no worktree of {}", git.top.display(), quoted(&repo.name))));
     }
     let top = utf8(&git.top)?;
-    let name = match (name, git.branch()) {
+    let branch = crate::git::branch(context, &git);
+    let name = match (name, &branch) {
         (Some(name), _) => SessionName::parse(name)?,
-        (None, Some(branch)) => SessionName::parse(&branch)?,
+        (None, Some(branch)) => SessionName::parse(branch)?,
         (None, None) => {
             let short = Git::new(context, &git.top).line(&["rev-parse", "--short", "HEAD"]).unwrap_or_default();
             return Err(Failure::new(format!("{top} has no branch checked out (detached at {short})"))
@@ -217,7 +256,7 @@ pub fn register(
     };
     let mut plugin_state = toml::Table::new();
     plugin_state.insert("worktree_path".to_owned(), Value::String(top.clone()));
-    if let Some(branch) = git.branch() {
+    if let Some(branch) = branch {
         plugin_state.insert("branch".to_owned(), Value::String(branch));
     }
     context.store.update_sessions(&repo.id, |sessions| {

@@ -4,11 +4,10 @@
 use sys::Failure;
 use wire::hook::Hook;
 
-use crate::cli::Out;
 use crate::context::Context;
 use crate::hooks::{Call, fire, plugins};
 use crate::landing::Landing;
-use crate::store::config::edit_list;
+use crate::out::Out;
 
 /// Enables a plugin.
 ///
@@ -35,8 +34,8 @@ pub fn enable(context: &Context, name: &str, out: &mut Out) -> Result<Landing, F
         }
         landing.add(effects.post, effects.cd);
     }
-    context.store.update_config(|document| {
-        edit_list(document, "plugins.enabled", |list| {
+    context.store.update_config(|draft| {
+        draft.list("plugins.enabled", |list| {
             if !list.iter().any(|enabled| enabled == name) {
                 list.push(name.to_owned());
             }
@@ -63,9 +62,9 @@ pub fn disable(context: &Context, name: &str, out: &mut Out) -> Result<Landing, 
         landing.add(effects.post, effects.cd);
     }
     if was {
-        context.store.update_config(|document| {
-            edit_list(document, "plugins.enabled", |list| list.retain(|enabled| enabled != name))
-        })?;
+        context
+            .store
+            .update_config(|draft| draft.list("plugins.enabled", |list| list.retain(|enabled| enabled != name)))?;
     }
     out.line(&format!("Disabled plugin: {}", sys::text::clean(name)));
     Ok(landing)

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use sys::Failure;
 
 use crate::context::Context;
-use crate::git::Git;
+use crate::git::{self, Git};
 use crate::hooks::repo_view;
 use crate::model::gitdir::GitDir;
 use crate::store::{Repo, Session};
@@ -87,7 +87,7 @@ fn base(context: &Context, repo: &Repo) -> Result<Option<String>, Failure> {
 /// Every commit is in the base, or the base holds the same tree after the fork (a squash).
 fn merged(context: &Context, path: &str, base: Option<&str>) -> bool {
     let Some(base) = base else { return false };
-    let Some(branch) = GitDir::at(Path::new(path)).and_then(|git| git.branch()) else { return false };
+    let Some(branch) = GitDir::at(Path::new(path)).and_then(|tree| git::branch(context, &tree)) else { return false };
     let git = Git::new(context, path);
     let full = format!("refs/heads/{branch}");
     if git.commit(&full) == git.commit(base) {

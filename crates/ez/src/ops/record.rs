@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 use sys::Failure;
 use sys::files::{self, Lock, Mode};
 
+use super::steps::Step;
 use crate::context::Context;
 use crate::store::{self, Repo, Session};
 
 /// What a record says; enough to finish or undo the operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// create, delete or rename.
+    /// What is done: create, delete, rename, from-dirty, restore.
     pub kind: String,
     /// The session's id.
     pub session: String,
@@ -25,15 +26,10 @@ pub struct Record {
     pub pid: u32,
     /// Since when.
     pub at: String,
-    /// The local branches before, for a create.
-    #[serde(default)]
-    pub branches: Option<Vec<String>>,
-    /// The session as sessions.toml holds it.
-    #[serde(default)]
+    /// The session as sessions.toml holds it, or is to.
     pub before: String,
-    /// The plugins that take part, in order.
-    #[serde(default)]
-    pub plugins: Vec<String>,
+    /// All steps, in their order. That one stands here does not mean that it was begun.
+    pub steps: Vec<Step>,
 }
 
 /// An open record; closed by [`Open::close`], left for doctor when the process dies.
@@ -41,6 +37,7 @@ pub struct Record {
 pub struct Open {
     file: PathBuf,
     lock: Lock,
+    record: Record,
 }
 
 /// The folder of a repository's records.
@@ -48,32 +45,11 @@ pub fn dir(context: &Context, repo: &str) -> PathBuf {
     context.store.repo_dir(repo).join("ops")
 }
 
-/// Begins an operation on a session.
+/// Begins an operation on a session; no step of it may have been taken yet.
 ///
 /// # Errors
 /// When another process is at it: the failure says who and since when.
-pub fn open(
-    context: &Context,
-    repo: &Repo,
-    kind: &str,
-    session: &Session,
-    plugins: Vec<String>,
-) -> Result<Open, Failure> {
-    open_with(context, repo, kind, session, plugins, None)
-}
-
-/// As [`open`], with the branches that are there before.
-///
-/// # Errors
-/// As [`open`].
-pub fn open_with(
-    context: &Context,
-    repo: &Repo,
-    kind: &str,
-    session: &Session,
-    plugins: Vec<String>,
-    branches: Option<Vec<String>>,
-) -> Result<Open, Failure> {
+pub fn open(context: &Context, repo: &Repo, kind: &str, session: &Session, steps: Vec<Step>) -> Result<Open, Failure> {
     store::check_id(&session.id)?;
     let folder = dir(context, &repo.id);
     let what = format!("{}, since {}", context.what, store::stamp());
@@ -82,23 +58,46 @@ pub fn open_with(
             Failure::new(format!("another command is at work on the session '{}'", sys::text::clean(&session.name)))
                 .cause(failure)
         })?;
+    let file = folder.join(format!("{}.json", session.id));
+    if file.symlink_metadata().is_ok() {
+        return Err(Failure::new(format!(
+            "an earlier command on the session '{}' was interrupted",
+            sys::text::clean(&session.name)
+        ))
+        .hint("`ez doctor --fix` finishes or undoes it"));
+    }
     let record = Record {
         kind: kind.to_owned(),
         session: session.id.clone(),
         name: session.name.clone(),
         pid: std::process::id(),
         at: store::stamp(),
-        branches,
         before: session.to_text(),
-        plugins,
+        steps,
     };
-    let text = serde_json::to_vec(&record).map_err(|error| Failure::new("could not write the record").cause(error))?;
-    let file = folder.join(format!("{}.json", session.id));
-    files::write_atomic(&file, &text, Mode::Normal)?;
-    Ok(Open { file, lock })
+    let open = Open { file, lock, record };
+    files::write_new(&open.file, &open.bytes()?, Mode::Normal)?;
+    Ok(open)
 }
 
 impl Open {
+    fn bytes(&self) -> Result<Vec<u8>, Failure> {
+        serde_json::to_vec(&self.record).map_err(|error| Failure::new("could not write the record").cause(error))
+    }
+
+    /// From here on these steps are what is to be finished or undone.
+    ///
+    /// # Errors
+    /// When the record cannot be written; the old steps hold then.
+    pub fn turn(&mut self, steps: Vec<Step>) -> Result<(), Failure> {
+        let old = std::mem::replace(&mut self.record.steps, steps);
+        let written = self.bytes().and_then(|bytes| files::write_atomic(&self.file, &bytes, Mode::Normal));
+        if written.is_err() {
+            self.record.steps = old;
+        }
+        written.map(drop)
+    }
+
     /// The operation is done or undone.
     ///
     /// # Errors

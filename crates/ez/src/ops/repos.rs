@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use sys::{Failure, files};
 use wire::hook::Hook;
 
-use crate::cli::Out;
 use crate::context::{Context, utf8};
-use crate::git::Git;
+use crate::git::{self, Git};
 use crate::hooks::{Call, fire};
 use crate::landing::Landing;
 use crate::locate;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
+use crate::out::Out;
 use crate::store::{self, Repo, RepoState};
 
 /// Registers a folder.
@@ -82,7 +82,7 @@ fn look(context: &Context, path: &str, git: Option<&GitDir>) -> RepoState {
     let call = Git::new(context, path);
     RepoState {
         remote_url: call.line(&["remote", "get-url", "--", "origin"]),
-        default_branch: git.origin_head().or_else(|| git.branch()),
+        default_branch: git.origin_head().or_else(|| git::branch(context, git)),
         git_dir: git.identity(),
         path: Some(path.to_owned()),
         ..RepoState::default()

@@ -87,6 +87,15 @@ impl FromStr for Shell {
     }
 }
 
+/// The start-up file of the person's shell (`$SHELL`, or unknown) and the line that sets the wrapper up in it.
+pub fn setup_line(shell: Option<&str>) -> (&'static str, &'static str) {
+    match shell.and_then(|path| path.rsplit('/').next()) {
+        Some("fish") => ("~/.config/fish/config.fish", "ez init-shell fish | source"),
+        Some("zsh") => ("~/.zshrc", "eval \"$(ez init-shell zsh)\""),
+        _ => ("~/.bashrc", "eval \"$(ez init-shell bash)\""),
+    }
+}
+
 /// The wrapper for `shell` around the program at the absolute path `ez`.
 pub fn init(shell: Shell, ez: &str) -> String {
     match shell {

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use sys::edit::{self, Change, Format, Step};
 use sys::files::{self, Mode};
 use sys::{Failure, Paths};
 use toml::{Table, Value};
-use toml_edit::DocumentMut;
 
 use super::Store;
 use super::fields::Fields;
@@ -221,75 +221,90 @@ impl Store {
     ///
     /// # Errors
     /// Those of `change`, of reading and of writing; also when the result could not be read again.
-    pub fn update_config(
-        &self,
-        mut change: impl FnMut(&mut DocumentMut) -> Result<(), Failure>,
-    ) -> Result<bool, Failure> {
+    pub fn update_config(&self, mut change: impl FnMut(&mut Draft) -> Result<(), Failure>) -> Result<bool, Failure> {
         let path = self.config_file();
+        let failed = || Failure::new(format!("could not understand {}", path.display()));
         files::update(&path, Mode::Normal, |old| {
-            let text = std::str::from_utf8(old.unwrap_or_default())
-                .map_err(|error| Failure::new(format!("could not understand {}", path.display())).cause(error))?;
-            let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
-                Failure::new(format!("could not understand {}", path.display())).cause(error.to_string().trim_end())
-            })?;
-            change(&mut document)?;
-            let new = document.to_string();
-            Config::read(&new)?;
-            Ok((new != text).then(|| new.into_bytes()))
+            let old = old.unwrap_or_default();
+            let text = std::str::from_utf8(old).map_err(|error| failed().cause(error))?;
+            let mut draft = Draft { text: text.to_owned(), path: path.clone() };
+            change(&mut draft)?;
+            Config::read(&draft.text)?;
+            Ok((draft.text != text).then(|| draft.text.into_bytes()))
         })
     }
 }
 
-/// Sets `key` (dotted for one inside a section), keeping the comment behind an old value.
-///
-/// # Errors
-/// When a part of the way is no table.
-pub fn set(document: &mut DocumentMut, key: &str, value: impl Into<toml_edit::Value>) -> Result<(), Failure> {
-    let mut value = value.into();
-    let mut parts: Vec<&str> = key.split('.').collect();
-    let last = parts.pop().unwrap_or_default();
-    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
-    for part in parts {
-        let item = table.entry(part).or_insert_with(|| {
-            let mut made = toml_edit::Table::new();
-            made.set_implicit(true);
-            toml_edit::Item::Table(made)
-        });
-        table = item.as_table_like_mut().ok_or_else(|| Failure::new(format!("`{part}` is no table in config.toml")))?;
-    }
-    match table.get_mut(last).and_then(toml_edit::Item::as_value_mut) {
-        Some(old) => {
-            // The decor holds what stands around the value: blanks and the comment behind it.
-            *value.decor_mut() = old.decor().clone();
-            *old = value;
-        }
-        None => {
-            table.insert(last, toml_edit::Item::Value(value));
-        }
-    }
-    Ok(())
+/// `config.toml` while it is changed.
+#[derive(Debug)]
+pub struct Draft {
+    text: String,
+    path: std::path::PathBuf,
 }
 
-/// The texts of the list `key` in `section` (`None`: at the top), changed and written back.
-///
-/// # Errors
-/// When it is something else than a list of texts.
-pub fn edit_list(document: &mut DocumentMut, key: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<(), Failure> {
-    let mut old = Vec::new();
-    let mut item = Some(document.as_item());
-    for part in key.split('.') {
-        item = item.and_then(|item| item.get(part));
+impl Draft {
+    /// Sets `key` (dotted for one inside a section).
+    ///
+    /// # Errors
+    /// When a part of the way is no table, or the text is not understood without doubt.
+    pub fn set(&mut self, key: &str, value: impl Into<serde_json::Value>) -> Result<(), Failure> {
+        self.apply(&[Change::Set { at: way(key), value: value.into() }])
     }
-    if let Some(item) = item {
-        let list = item.as_array().ok_or_else(|| Failure::new(format!("`{key}` is no list in config.toml")))?;
-        old.extend(list.iter().filter_map(toml_edit::Value::as_str).map(str::to_owned));
+
+    /// Sets `key` to what `raw` is in TOML.
+    ///
+    /// # Errors
+    /// When it is none; as [`Draft::set`].
+    pub fn write(&mut self, key: &str, raw: &str) -> Result<(), Failure> {
+        self.apply(&[Change::Write { at: way(key), raw: raw.to_owned() }])
     }
-    let mut new = old.clone();
-    change(&mut new);
-    if new == old && item.is_some() {
-        return Ok(());
+
+    /// The texts of the list `key` are as `change` leaves them; comments between those that stay do, too.
+    ///
+    /// # Errors
+    /// When it is something else than a list of texts; as [`Draft::set`].
+    pub fn list(&mut self, key: &str, change: impl FnOnce(&mut Vec<String>)) -> Result<(), Failure> {
+        let table: Table = self.text.parse().map_err(|error: toml::de::Error| Failure::new(error.message()))?;
+        let mut parts = key.split('.');
+        let mut found = parts.next().and_then(|part| table.get(part));
+        for part in parts {
+            found = found.and_then(|value| value.get(part));
+        }
+        let no_list = || Failure::new(format!("`{key}` in {} is no list of texts", self.path.display()));
+        let old: Vec<String> = match found {
+            None => Vec::new(),
+            Some(Value::Array(list)) => {
+                let texts = list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(no_list));
+                texts.collect::<Result<_, _>>()?
+            }
+            Some(_) => return Err(no_list()),
+        };
+        let mut new = old.clone();
+        change(&mut new);
+        let gone = (0..old.len()).rev().filter(|at| !new.contains(&old[*at]));
+        let at = |index: usize| way(key).into_iter().chain([Step::Index(index)]).collect();
+        let mut changes: Vec<_> = gone.map(|index| Change::Remove { at: at(index), hollow: None }).collect();
+        let kept: Vec<&String> = old.iter().filter(|text| new.contains(text)).collect();
+        if new.iter().take(kept.len()).eq(kept.iter().copied()) {
+            let added = new.iter().skip(kept.len());
+            changes.extend(added.map(|text| Change::Append { at: way(key), value: text.as_str().into() }));
+        } else {
+            changes = vec![Change::Set { at: way(key), value: new.into() }];
+        }
+        self.apply(&changes)
     }
-    set(document, key, new.iter().map(String::as_str).collect::<toml_edit::Array>())
+
+    fn apply(&mut self, changes: &[Change]) -> Result<(), Failure> {
+        let edited = edit::apply(Format::Toml, &self.text, changes);
+        let failed = || Failure::new(format!("could not change {}", self.path.display()));
+        self.text =
+            edited.map_err(|doubt| failed().cause(doubt).hint("`ez config edit` opens it in your editor"))?.text;
+        Ok(())
+    }
+}
+
+fn way(key: &str) -> Vec<Step> {
+    key.split('.').map(Step::from).collect()
 }
 
 /// A setting for people: texts without quotes, lists one a line.
@@ -307,16 +322,38 @@ mod tests {
 
     #[test]
     fn comments_and_unknown_keys_survive_a_change() {
-        let text = "# mine\nplugin_timeout = 3 # fast\nzzz = { a = 1 }\n\n[plugins] # here\nenabled = [\"a\"] # list\n";
-        let mut document: DocumentMut = text.parse().unwrap();
-        set(&mut document, "plugin_timeout", 5).unwrap();
-        edit_list(&mut document, "plugins.enabled", |list| list.push("b".into())).unwrap();
-        set(&mut document, "fzf.height", "50%").unwrap();
-        let new = document.to_string();
-        assert!(new.starts_with("# mine\nplugin_timeout = 5 # fast\nzzz = { a = 1 }\n\n[plugins] # here\n"), "{new}");
-        assert!(new.contains("enabled = [\"a\", \"b\"] # list\n\n[fzf]\nheight = \"50%\""), "{new}");
-        let config = Config::read(&new).unwrap();
+        let text = "# mine\nplugin_timeout = 3 # fast\nzzz = { a = 1 }\n\n[plugins] # here\nenabled = [\n  \"a\", # of a\n  \"b\",\n] # list\n";
+        let mut draft = Draft { text: text.to_owned(), path: "config.toml".into() };
+        draft.set("plugin_timeout", 5).unwrap();
+        draft.list("plugins.enabled", |list| list.push("c".into())).unwrap();
+        draft.list("plugins.enabled", |list| list.retain(|name| name != "b")).unwrap();
+        draft.set("fzf.height", "50%").unwrap();
+        let new = text.replace("= 3", "= 5").replace("\"b\"", "\"c\"");
+        assert_eq!(draft.text, format!("{new}\n[fzf]\nheight = \"50%\"\n"));
+        let config = Config::read(&draft.text).unwrap();
         assert_eq!((config.plugin_timeout, config.enabled.len()), (5, 2));
+        assert!(draft.list("plugin_timeout", |_| {}).is_err());
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
+
+        #[test]
+        fn any_text_is_a_configuration_or_a_reason(
+            text in proptest::prelude::prop_oneof!["\\PC*", "(?s)((plugins|selector|fzf|keybinds|on_enter|\\[|\\]|=|\"|\n|[0-9a-z. ]){0,4}\n?){0,8}"],
+            name in "\\PC{0,8}",
+        ) {
+            if Config::read(&text).is_err() {
+                return Ok(());
+            }
+            // What could be read can be changed, or is refused; and reads the same but for that.
+            let mut draft = Draft { text: text.clone(), path: "config.toml".into() };
+            if draft.list("workspace_roots", |roots| roots.push(name.clone())).is_ok() {
+                let (before, after) = (Config::read(&text).unwrap(), Config::read(&draft.text).unwrap());
+                proptest::prop_assert_eq!(after.workspace_roots.last(), Some(&name));
+                proptest::prop_assert_eq!(Config { workspace_roots: before.workspace_roots.clone(), ..after }, before);
+            }
+        }
     }
 
     #[test]

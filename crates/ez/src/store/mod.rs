@@ -3,6 +3,7 @@
 //! plugin runs. A damaged file is named and never taken for empty. Every room of `ez` that keeps something calls it.
 
 pub mod config;
+mod each;
 mod emit;
 mod fields;
 mod quick;
@@ -14,6 +15,7 @@ use sys::files::{self, Mode};
 use sys::{Failure, Paths, clock};
 
 pub use config::{Config, Selector, Stage, StageKind};
+pub use each::of_each;
 pub use records::{Blocks, Repo, RepoState, Session};
 
 /// Bytes read of a state file.
@@ -47,15 +49,23 @@ pub fn check_id(id: &str) -> Result<(), Failure> {
 
 /// A file's text. `None`: there is none. An empty file that exists was cut short by somebody, it is not "nothing".
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    files::read_bounded(path, MAX)?.map(|bytes| text(path, &bytes)).transpose()
+    let Some(bytes) = files::read_bounded(path, MAX)? else { return Ok(None) };
+    let content = String::from_utf8(bytes).map_err(|error| damaged(path, &Failure::new(error.to_string())))?;
+    not_blank(path, &content)?;
+    Ok(Some(content))
 }
 
-fn text(path: &Path, bytes: &[u8]) -> Result<String, Failure> {
-    let text = std::str::from_utf8(bytes).map_err(|error| damaged(path, &Failure::new(error.to_string())))?;
-    if text.trim().is_empty() {
+fn text<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, Failure> {
+    let content = std::str::from_utf8(bytes).map_err(|error| damaged(path, &Failure::new(error.to_string())))?;
+    not_blank(path, content)?;
+    Ok(content)
+}
+
+fn not_blank(path: &Path, content: &str) -> Result<(), Failure> {
+    if content.trim_start().is_empty() {
         return Err(damaged(path, &Failure::new("it is empty")));
     }
-    Ok(text.to_owned())
+    Ok(())
 }
 
 fn damaged(path: &Path, why: &Failure) -> Failure {
@@ -117,7 +127,7 @@ impl Store {
     pub fn update_repos<T>(&self, mut change: impl FnMut(&mut Vec<Repo>) -> Result<T, Failure>) -> Result<T, Failure> {
         let path = self.index_file();
         let read = |old: Option<&str>| old.map_or_else(|| Ok(Blocks::default()), Blocks::<Repo>::read);
-        update(&path, read, |blocks| change(&mut blocks.items), Blocks::<Repo>::write)
+        update(&path, After::Lasting, read, |blocks| change(&mut blocks.items), Blocks::<Repo>::write)
     }
 
     /// What is known of a repository.
@@ -140,7 +150,7 @@ impl Store {
         change: impl FnMut(&mut RepoState) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let read = |old: Option<&str>| old.map_or_else(|| Ok(RepoState::default()), RepoState::read);
-        update(&self.repo_file(id), read, change, RepoState::write)
+        update(&self.repo_file(id), After::Lasting, read, change, RepoState::write)
     }
 
     /// The sessions of a repository, in the file's order.
@@ -160,10 +170,37 @@ impl Store {
     pub fn update_sessions<T>(
         &self,
         id: &str,
+        change: impl FnMut(&mut Vec<Session>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.write_sessions(id, After::Lasting, change)
+    }
+
+    /// As [`Store::update_sessions`], for a step of an operation that writes them again or calls [`Store::settle`] before
+    /// it ends: until then a power cut leaves the old list or the new one.
+    ///
+    /// # Errors
+    /// As [`Store::update_sessions`].
+    pub fn begin_sessions<T>(
+        &self,
+        id: &str,
+        change: impl FnMut(&mut Vec<Session>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.write_sessions(id, After::Whole, change)
+    }
+
+    /// What has been written of a repository lasts from here on.
+    pub fn settle(&self, id: &str) {
+        files::sync_folder(&self.repo_dir(id));
+    }
+
+    fn write_sessions<T>(
+        &self,
+        id: &str,
+        after: After,
         mut change: impl FnMut(&mut Vec<Session>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let read = |old: Option<&str>| old.map_or_else(|| Ok(Blocks::default()), Blocks::<Session>::read);
-        update(&self.sessions_file(id), read, |blocks| change(&mut blocks.items), Blocks::<Session>::write)
+        update(&self.sessions_file(id), after, read, |blocks| change(&mut blocks.items), Blocks::<Session>::write)
     }
 
     /// Changes one session under the lock; `None` when it is no longer there.
@@ -182,9 +219,19 @@ impl Store {
     }
 }
 
+/// What a power cut right after a write leaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// What was written.
+    Lasting,
+    /// That, or what was there before.
+    Whole,
+}
+
 /// Read, change, write, under the file's lock; nothing is written when nothing changed.
 fn update<B, T>(
     path: &Path,
+    after: After,
     parse: impl Fn(Option<&str>) -> Result<B, Failure>,
     mut change: impl FnMut(&mut B) -> Result<T, Failure>,
     write: impl Fn(&B) -> String,
@@ -193,12 +240,16 @@ where
     B: Clone + PartialEq,
 {
     let mut answer = None;
-    files::update(path, Mode::Normal, |old| {
+    let step = |old: Option<&[u8]>| {
         let old = old.map(|bytes| text(path, bytes)).transpose()?;
-        let mut content = parse(old.as_deref()).map_err(|why| damaged(path, &why))?;
+        let mut content = parse(old).map_err(|why| damaged(path, &why))?;
         let before = old.is_some().then(|| content.clone());
         answer = Some(change(&mut content)?);
         Ok((before.as_ref() != Some(&content)).then(|| write(&content).into_bytes()))
-    })?;
+    };
+    match after {
+        After::Lasting => files::update(path, Mode::Normal, step)?,
+        After::Whole => files::update_whole(path, Mode::Normal, step)?,
+    };
     answer.ok_or_else(|| Failure::new(format!("could not change {}", path.display())))
 }

@@ -123,6 +123,14 @@ impl Blocks<Repo> {
     /// # Errors
     /// When it is no TOML or a key has another type.
     pub fn read(content: &str) -> Result<Self, Failure> {
+        if let Some(items) = super::quick::repos(content) {
+            return Ok(Self { items, extra: Table::new() });
+        }
+        Self::read_slowly(content)
+    }
+
+    /// [`Blocks::read`] by the general parser alone.
+    fn read_slowly(content: &str) -> Result<Self, Failure> {
         let mut file = table(content)?;
         let mut items = Vec::new();
         for mut block in file.blocks("repos")? {
@@ -165,6 +173,11 @@ impl RepoState {
     /// # Errors
     /// When it is no TOML or a key has another type.
     pub fn read(content: &str) -> Result<Self, Failure> {
+        super::quick::repo_state(content).map_or_else(|| Self::read_slowly(content), Ok)
+    }
+
+    /// [`RepoState::read`] by the general parser alone.
+    fn read_slowly(content: &str) -> Result<Self, Failure> {
         let mut file = table(content)?;
         Ok(Self {
             remote_url: file.text("remote_url")?,
@@ -189,12 +202,13 @@ impl RepoState {
         optional(&mut out, "git_dir", self.git_dir.as_ref());
         emit::rest(&mut out, &self.extra);
         out.push_str("\n[plugin_state]\n");
+        // What is no table comes first: below a section's header it would belong to that one.
+        for (plugin, state) in self.plugin_state.iter().filter(|(_, state)| !state.is_table()) {
+            emit::line(&mut out, plugin, state);
+        }
         for (plugin, state) in &self.plugin_state {
-            match state {
-                Value::Table(state) => {
-                    emit::section(&mut out, &format!("plugin_state.{}", emit::key(plugin)), state);
-                }
-                other => emit::line(&mut out, plugin, other),
+            if let Value::Table(state) = state {
+                emit::section(&mut out, &format!("plugin_state.{}", emit::key(plugin)), state);
             }
         }
         out
@@ -238,11 +252,6 @@ impl Blocks<Session> {
 }
 
 impl Session {
-    /// From one block's table.
-    pub(super) fn of_table(table: Table) -> Result<Self, Failure> {
-        Self::of(Fields { table })
-    }
-
     fn of(mut block: Fields) -> Result<Self, Failure> {
         Ok(Self {
             id: block.needed("id")?,
@@ -350,6 +359,40 @@ mod tests {
                 let slow = Blocks::<Session>::read_slowly(&text);
                 prop_assert_eq!(slow.map(|blocks| blocks.items), Ok(items), "{}", text);
             }
+        }
+
+        #[test]
+        fn so_it_does_of_repositories(lines in proptest::collection::vec(
+            prop_oneof![
+                Just("[[repos]]".to_owned()), Just("id = \"a\"".to_owned()), Just("path = \"/b\"".to_owned()),
+                Just("is_git = true".to_owned()), Just("name = 1".to_owned()), Just("name = \"q\\\"\"".to_owned()),
+                Just("x = [\"a, b\", \"c\"]".to_owned()), Just("id = \"..\"".to_owned()), Just(String::new()),
+                Just("[plugin_state]".to_owned()), Just("[plugin_state.p]".to_owned()), Just("[plugin_state.q]".to_owned()),
+                Just("labels = [\"x\", \"y\"]".to_owned()), Just("labels = [\"x\", ]".to_owned()),
+                Just("remote_url = \"u\"".to_owned()), Just("p = \"v\"".to_owned()), Just("a.b = 1".to_owned()),
+                Just("plugin_state = {}".to_owned()), Just("last_accessed = 2026-01-01".to_owned()), "[a-z\" =.#]{0,12}",
+            ], 0..10)) {
+            let text = lines.join("\n");
+            if let Some(items) = super::super::quick::repos(&text) {
+                let slow = Blocks::<Repo>::read_slowly(&text);
+                prop_assert_eq!(slow.map(|blocks| blocks.items), Ok(items), "{}", text);
+            }
+            if let Some(state) = super::super::quick::repo_state(&text) {
+                prop_assert_eq!(RepoState::read_slowly(&text), Ok(state), "{}", text);
+            }
+        }
+
+        #[test]
+        fn what_a_repository_keeps_comes_back(url in any::<String>(), labels in any::<Vec<String>>(), plugin in any::<String>(),
+                                              key in any::<String>(), value in any::<String>(), number in any::<i64>()) {
+            let own: Table = [(key.clone(), Value::String(value)), ("n".to_owned(), Value::Integer(number))].into_iter().collect();
+            let mut plugin_state = Table::new();
+            plugin_state.insert(plugin, Value::Table(own));
+            plugin_state.insert("no table".to_owned(), Value::Integer(number));
+            let state = RepoState { remote_url: Some(url), labels, plugin_state, ..RepoState::default() };
+            let back = RepoState::read(&state.write());
+            prop_assert_eq!(back.as_ref().map(|back| &back.plugin_state), Ok(&state.plugin_state));
+            prop_assert_eq!(back, Ok(state));
         }
 
         #[test]

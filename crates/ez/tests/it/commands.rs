@@ -144,7 +144,7 @@ fn going_listing_checking_and_the_texts_for_shells() {
     assert_eq!(ez(&home, &["doctor", "--json"]).ok().json()["ok"], true);
     for shell in ["bash", "zsh", "fish"] {
         assert!(ez(&home, &["init-shell", shell]).ok().out().contains("ez"));
-        assert!(ez(&home, &["completions", shell]).ok().out().contains("session"));
+        assert!(ez(&home, &["completions", shell]).ok().out().contains("__complete"));
     }
     assert_eq!(ez(&home, &["init-shell", "tcsh"]).code(), 2);
     assert!(ez(&home, &["schema", "request"]).ok().json()["properties"]["hook"].is_object());
@@ -152,4 +152,13 @@ fn going_listing_checking_and_the_texts_for_shells() {
     assert_eq!(ez(&home, &["--version"]).code(), 0);
     assert!(ez(&home, &["setup", "--yes"]).ok().out().contains("on_create = cd"));
     let _ = ez(&home, &["session", "prune", "--dry-run", "-r", "api"]).ok();
+}
+
+#[test]
+fn a_workspace_is_a_root_by_path_or_name() {
+    let home = home();
+    home.write("work/x", "");
+    let _ = ez(&home, &["config", "add-root", &home.path("work").display().to_string()]).ok();
+    let refused = ez(&home, &["-w", "nowhere"]);
+    assert!(refused.code() == 1 && refused.err().contains("workspaces: ~/work"), "{refused}");
 }

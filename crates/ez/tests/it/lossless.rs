@@ -109,3 +109,70 @@ fn a_git_hook_does_not_send_us_elsewhere() {
     assert!(git(&home, &path, &["branch"]).contains("feat"));
     assert!(!git(&home, &other, &["branch"]).contains("feat"));
 }
+
+#[test]
+fn a_lock_is_waited_for_and_then_its_holder_is_named() {
+    if !testkit::needs("flock") {
+        return;
+    }
+    let home = home();
+    repo(&home, "api");
+    let file = home.root().join("config/ez/repos/ws-api/sessions.toml");
+    let _ = ez(&home, &["session", "new", "a", "-r", "api"]).ok();
+    let folder = file.parent().unwrap();
+    let locks: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()).collect();
+    let lock =
+        locks.into_iter().find(|path| path.display().to_string().contains("sessions.toml") && *path != file).unwrap();
+    let held = home.work().join("held");
+    let script = format!("echo '4711 someone else' >&9; touch {}; cat", held.display());
+    let mut holder = std::process::Command::new("sh")
+        .args(["-c", &format!("exec 9>>'{}'; flock 9; {script}", lock.display())])
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !held.exists() {
+        assert!(holder.try_wait().unwrap().is_none());
+        thread::yield_now();
+    }
+    let started = std::time::Instant::now();
+    let refused = ez(&home, &["session", "new", "b", "-r", "api"]);
+    assert!(started.elapsed() >= std::time::Duration::from_secs(9), "it waits");
+    assert_eq!(refused.code(), 1);
+    assert!(refused.err().contains("process 4711 (someone else) holds it"), "{refused}");
+    drop(holder.stdin.take());
+    let _ = holder.wait();
+    let _ = ez(&home, &["session", "new", "b", "-r", "api"]).ok();
+    assert_eq!(names(&home, "api"), ["a", "b"]);
+}
+
+#[test]
+fn one_repository_has_one_registration_however_it_is_reached() {
+    let home = home();
+    let path = repo(&home, "app/api");
+    let at = |path: &std::path::Path| path.display().to_string();
+    // Through a link, and from a worktree.
+    let link = home.path("link");
+    let _ = home.run("ln", &["-s", &at(&path), &at(&link)]).ok();
+    assert!(ez(&home, &["add", &at(&link)]).err().contains("registered already"));
+    let tree = home.path("tree");
+    git(&home, &at(&path), &["worktree", "add", "-q", &at(&tree)]);
+    assert!(ez(&home, &["add", &at(&tree)]).err().contains("is a worktree of 'app-api', which is registered"));
+    // Nested: the innermost one is meant.
+    let inner = repo(&home, "app/api/vendor/inner");
+    let _ = run_in(&inner, EZ, &["session", "new", "in"], &home, b"").ok();
+    let _ = run_in(&path, EZ, &["session", "new", "out"], &home, b"").ok();
+    assert_eq!(
+        (names(&home, "vendor-inner"), names(&home, "app-api")),
+        (vec!["in".to_owned()], vec!["out".to_owned()])
+    );
+    // Bare, and twins by case.
+    let bare = home.path("ws/store.git");
+    let _ = home.run("git", &["clone", "-q", "--bare", &at(&path), &at(&bare)]).ok();
+    let _ = ez(&home, &["add", &at(&bare)]).ok();
+    repo(&home, "app/API");
+    let ids = ez(&home, &["repo", "list", "--json"]).ok().json();
+    let mut ids: Vec<_> = ids.as_array().unwrap().iter().map(|repo| repo["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    assert_eq!(ids, ["app-api", "app-api-2", "vendor-inner", "ws-store.git"]);
+    assert_eq!(ez(&home, &["session", "list", "-r", "api"]).code(), 0, "the exact name is meant");
+}

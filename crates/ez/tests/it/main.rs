@@ -1,9 +1,22 @@
 //! The program from outside: each command on its happy and a failing path, hooks against plugins written in `sh`, and what
 //! must never be lost. Every test has a home of its own; nothing of the machine's configuration is read.
+#![allow(clippy::disallowed_methods, reason = "homes are made and programs started here, with the plainest means")]
+#![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests count as tests")]
 
 mod commands;
+mod completions;
+mod crash;
+mod guide;
 mod hooks;
+mod layout;
+mod leaving;
 mod lossless;
+mod schemas;
+mod setup;
+mod table;
+mod trash;
+mod worktrees;
+mod wrappers;
 
 use std::path::PathBuf;
 

@@ -74,15 +74,59 @@ pub fn resolve(path: &Path) -> Result<PathBuf, Failure> {
 /// # Errors
 /// When the path is no regular file or may not be written; no temporary file stays then.
 pub fn write_atomic(path: &Path, bytes: &[u8], mode: Mode) -> Result<bool, Failure> {
+    write(path, bytes, mode, After::Lasting)
+}
+
+/// As [`write_atomic`] without the fsync of the folder: after a power cut the file is whole, but it may be the old one
+/// (or not there yet). For a step of an operation that ends with a write that lasts, and takes its earlier ones along:
+/// file systems keep the order of renames.
+///
+/// # Errors
+/// As [`write_atomic`].
+pub fn write_whole(path: &Path, bytes: &[u8], mode: Mode) -> Result<bool, Failure> {
+    write(path, bytes, mode, After::Whole)
+}
+
+/// Makes the file `path`, whose folders are made, with `bytes` in it, and waits until both are on the disk. For a file
+/// that nobody looks for before we say so, such as the record of an operation: one fsync, where replacing takes two.
+///
+/// # Errors
+/// When something is at `path` already or it may not be written; nothing of ours stays then.
+pub fn write_new(path: &Path, bytes: &[u8], mode: Mode) -> Result<(), Failure> {
+    make_dir(parent(path))?;
+    let failed = |error: io::Error| Failure::io("write", path, &error);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode.of_new());
+    #[cfg(not(unix))]
+    let _ = mode;
+    let mut file = options.open(path).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| {
+        drop(super::remove_file(path));
+        failed(error)
+    })
+}
+
+/// What a power cut right after a write leaves.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// The new file.
+    Lasting,
+    /// The old or the new one.
+    Whole,
+}
+
+fn write(path: &Path, bytes: &[u8], mode: Mode, after: After) -> Result<bool, Failure> {
     let target = resolve(path)?;
     make_dir(parent(&target))?;
-    write_resolved(&target, bytes, mode).map_err(|error| {
+    write_resolved(&target, bytes, mode, after).map_err(|error| {
         let failure = Failure::io("write", path, &error);
         if target == path { failure } else { failure.cause(format!("it is a link to {}", target.display())) }
     })
 }
 
-fn write_resolved(target: &Path, bytes: &[u8], mode: Mode) -> io::Result<bool> {
+fn write_resolved(target: &Path, bytes: &[u8], mode: Mode, after: After) -> io::Result<bool> {
     let old = match fs::metadata(target) {
         Ok(metadata) if metadata.is_file() => Some(metadata),
         Ok(_) => return Err(not_regular()),
@@ -111,7 +155,9 @@ fn write_resolved(target: &Path, bytes: &[u8], mode: Mode) -> io::Result<bool> {
     }
     temporary.as_file().sync_all()?;
     temporary.persist(target).map_err(|error| error.error)?;
-    sync_folder(folder);
+    if after == After::Lasting {
+        sync_folder(folder);
+    }
     Ok(true)
 }
 
@@ -162,11 +208,30 @@ pub fn update<F>(path: &Path, mode: Mode, change: F) -> Result<bool, Failure>
 where
     F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
 {
+    locked_update(path, mode, After::Lasting, change)
+}
+
+/// As [`update`] with the write of [`write_whole`].
+///
+/// # Errors
+/// As [`update`].
+pub fn update_whole<F>(path: &Path, mode: Mode, change: F) -> Result<bool, Failure>
+where
+    F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
+{
+    locked_update(path, mode, After::Whole, change)
+}
+
+fn locked_update<F>(path: &Path, mode: Mode, after: After, change: F) -> Result<bool, Failure>
+where
+    F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
+{
     let target = resolve(path)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let beside = parent(&target).join(format!(".{name}.lock"));
     let what = format!("update of {}", path.display());
-    update_under(&Lock::acquire(&beside, LOCK_WAIT, &what)?, path, mode, change)
+    let _held = Lock::acquire(&beside, LOCK_WAIT, &what)?;
+    update_held(path, mode, after, change)
 }
 
 /// As [`update`], under a lock the caller holds: for files of other programs, whose folders are not ours to
@@ -174,7 +239,14 @@ where
 ///
 /// # Errors
 /// As [`update`], but for the lock.
-pub fn update_under<F>(_held: &Lock, path: &Path, mode: Mode, mut change: F) -> Result<bool, Failure>
+pub fn update_under<F>(_held: &Lock, path: &Path, mode: Mode, change: F) -> Result<bool, Failure>
+where
+    F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
+{
+    update_held(path, mode, After::Lasting, change)
+}
+
+fn update_held<F>(path: &Path, mode: Mode, after: After, mut change: F) -> Result<bool, Failure>
 where
     F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
 {
@@ -182,7 +254,7 @@ where
         let old = super::read_bounded(path, UPDATE_MAX)?;
         let Some(new) = change(old.as_deref())? else { return Ok(false) };
         if super::read_bounded(path, UPDATE_MAX)? == old {
-            return write_atomic(path, &new, mode);
+            return write(path, &new, mode, after);
         }
     }
     Err(Failure::new(format!("could not change {}", path.display()))

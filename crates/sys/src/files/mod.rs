@@ -12,7 +12,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path};
 
-pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, write_atomic};
+pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, update_whole, write_atomic, write_new, write_whole};
 pub use backup::{KEEP, backup};
 pub use lock::{LOCK_WAIT, Lock};
 pub use moving::{remove_empty_dir, rename};
@@ -146,12 +146,13 @@ pub fn append_line(path: &Path, line: &str) -> Result<(), Failure> {
 /// # Errors
 /// When it is longer than `max` bytes, is no regular file (a fifo or device is not waited for), or cannot be read.
 pub fn read_bounded(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure> {
-    let file = match open_read(path) {
+    let (file, length) = match open_sized(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Failure::io("read", path, &error)),
     };
-    let mut bytes = Vec::new();
+    // With room for all of it and one byte more, the second read finds the end.
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(max).min(max).saturating_add(1));
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     file.take(limit).read_to_end(&mut bytes).map_err(|error| Failure::io("read", path, &error))?;
     if bytes.len() > max {
@@ -183,9 +184,16 @@ pub fn read_tail(path: &Path, max: usize) -> Result<Option<Vec<u8>>, Failure> {
 
 /// Opens a regular file to read, without waiting for a fifo's writer or a device.
 fn open_read(path: &Path) -> io::Result<File> {
+    open_sized(path).map(|(file, _)| file)
+}
+
+/// As [`open_read`], with the file's length.
+fn open_sized(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
-    regular(unwaited(&mut options).open(path)?)
+    let file = unwaited(&mut options).open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(not_regular()) }
 }
 
 /// Opens a regular file to write at its end; makes it (0600), but not its folder.
@@ -239,9 +247,9 @@ fn found(result: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-/// Makes a rename in `folder` last over a power cut. Not every file system can do that, and the new content is
-/// in place already, so a failure is none of the caller's.
-fn sync_folder(folder: &Path) {
+/// Makes renames in `folder` last over a power cut: those of [`write_whole`]. Not every file system can do that, and the
+/// new content is in place already, so a failure is none of the caller's.
+pub fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();

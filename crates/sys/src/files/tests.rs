@@ -414,3 +414,20 @@ fn a_sweep_removes_only_the_dead() {
     assert!(!making.exists());
     assert_eq!(TempTree::sweep(&dir.path().join("missing"), "demo-"), 0);
 }
+
+#[test]
+fn a_new_file_is_made_once_and_a_whole_one_replaces() {
+    let dir = folder();
+    let file = dir.path().join("a/b.json");
+    write_new(&file, b"one", Mode::Private).unwrap();
+    assert!(write_new(&file, b"two", Mode::Private).unwrap_err().to_string().contains("b.json"));
+    assert_eq!(text(&file), "one");
+    #[cfg(unix)]
+    assert_eq!(mode(&file), 0o600);
+    assert!(
+        write_whole(&file, b"three", Mode::Normal).unwrap() && !write_whole(&file, b"three", Mode::Normal).unwrap()
+    );
+    update_whole(&file, Mode::Normal, |old| Ok(Some([old.unwrap(), b"!"].concat()))).unwrap();
+    assert_eq!(text(&file), "three!");
+    assert_eq!(names(file.parent().unwrap()), [".b.json.lock", "b.json"]);
+}

@@ -76,31 +76,35 @@ fn own_session(command: &mut Command) {
 impl Leader {
     /// Puts `command` at the head of a new group and starts it. The receiver gets the exit once.
     pub(super) fn start(command: Command, spec: &Spec) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
-        Self::start_with(command, spec, false, false, None)
+        Self::start_with(command, spec, false)
     }
 
     /// As [`Leader::start`], but in a session of its own, so that it has no terminal (seed, doctor; clause E7).
     pub(super) fn start_alone(command: Command, spec: &Spec) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
-        Self::start_with(command, spec, false, true, None)
+        Self::start_with(command, spec, true)
     }
 
-    /// As [`Leader::start`], but what the leader leaves in its group when it ends by itself lives on. `waker` is
-    /// closed once the exit is known.
-    pub(super) fn start_leaving(
-        command: Command,
+    /// Puts `command` at the head of a new group and starts it, without a thread that watches it.
+    #[cfg(unix)]
+    pub(super) fn start_unwatched(mut command: Command, spec: &Spec) -> Result<(Child, Pipes), Failure> {
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = spawn(&mut command, spec)?;
+        let pipes = Pipes::of(&mut child);
+        Ok((child, pipes))
+    }
+
+    /// Watches a group leader from now on. What it leaves in its group when it ends by itself lives on. `waker` is closed
+    /// once the exit is known.
+    #[cfg(unix)]
+    pub(super) fn watch_leaving(
+        child: Child,
         spec: &Spec,
         waker: std::io::PipeWriter,
-    ) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
-        Self::start_with(command, spec, true, false, Some(waker))
+    ) -> Result<(Self, Receiver<Exit>), Failure> {
+        Self::watch(child, spec, true, Some(waker))
     }
 
-    fn start_with(
-        mut command: Command,
-        spec: &Spec,
-        leave: bool,
-        session: bool,
-        waker: Option<std::io::PipeWriter>,
-    ) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
+    fn start_with(mut command: Command, spec: &Spec, session: bool) -> Result<(Self, Pipes, Receiver<Exit>), Failure> {
         #[cfg(unix)]
         if session {
             own_session(&mut command);
@@ -108,7 +112,17 @@ impl Leader {
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
         }
         let mut child = spawn(&mut command, spec)?;
-        let pipes = Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
+        let pipes = Pipes::of(&mut child);
+        let (leader, exited) = Self::watch(child, spec, false, None)?;
+        Ok((leader, pipes, exited))
+    }
+
+    fn watch(
+        mut child: Child,
+        spec: &Spec,
+        leave: bool,
+        waker: Option<std::io::PipeWriter>,
+    ) -> Result<(Self, Receiver<Exit>), Failure> {
         let leader = Self { pid: child.id(), state: Arc::default() };
         locked(&leader.state.0).leave = leave;
         let (sender, receiver) = bounded(1);
@@ -120,7 +134,7 @@ impl Leader {
             drop(waker);
         });
         match started {
-            Ok(()) => Ok((leader, pipes, receiver)),
+            Ok(()) => Ok((leader, receiver)),
             Err(error) => {
                 leader.signal(Stop::Kill);
                 Err(refused(spec, &error))
@@ -219,4 +233,10 @@ pub(super) struct Pipes {
     pub(super) stdin: Option<std::process::ChildStdin>,
     pub(super) stdout: Option<std::process::ChildStdout>,
     pub(super) stderr: Option<std::process::ChildStderr>,
+}
+
+impl Pipes {
+    fn of(child: &mut Child) -> Self {
+        Self { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() }
+    }
 }

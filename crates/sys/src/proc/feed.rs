@@ -3,10 +3,13 @@
 //! business and delays nothing, unless the deadline passed: then the whole group goes. Unix only in substance.
 
 use std::io::{Read, Write};
-use std::process::Stdio;
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::{Child, Stdio};
+use std::time::Instant;
 
 use super::child::{Leader, Pipes};
-use super::{Failure, Finished, Limits, Spec, command, refused};
+use super::{Exit, Failure, Finished, Limits, Spec, command, refused};
 use crate::clock;
 
 /// What a fed command is given, and who hears its stderr meanwhile.
@@ -29,21 +32,67 @@ const REST: usize = 64 << 20;
 pub fn run_fed(spec: &Spec, limits: &Limits, feed: Feed<'_>) -> Result<Finished, Failure> {
     let mut command = command(spec)?;
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (wake, waker) = std::io::pipe().map_err(|error| refused(spec, &error))?;
-    let (leader, pipes, exited) = Leader::start_leaving(command, spec, waker)?;
+    let (child, pipes) = Leader::start_unwatched(command, spec)?;
     let mut open = Open::new(pipes, feed, limits.output);
     let end = limits.deadline.and_then(|deadline| clock::now().checked_add(deadline));
+    let (exit, timed_out) = match end_of(&child) {
+        Some(ended) => until_ended(child, spec, &mut open, &ended, end)?,
+        None => watched(child, spec, &mut open, end)?,
+    };
+    open.drain();
+    Ok(Finished { exit, stdout: open.stdout, stderr: open.stderr, timed_out, cancelled: false })
+}
+
+/// A descriptor that becomes readable when the child ends, where the system has such a thing.
+#[cfg(target_os = "linux")]
+fn end_of(child: &Child) -> Option<OwnedFd> {
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    pidfd_open(Pid::from_raw(child.id().cast_signed())?, PidfdFlags::empty()).ok()
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn end_of(_: &Child) -> Option<OwnedFd> {
+    None
+}
+
+/// Serves the pipes until the child ends; no other thread has to be woken for that. The exit, and whether it was late.
+#[cfg(unix)]
+fn until_ended(
+    mut child: Child,
+    spec: &Spec,
+    open: &mut Open<'_>,
+    ended: &OwnedFd,
+    end: Option<Instant>,
+) -> Result<(Exit, bool), Failure> {
+    while !open.wait(ended.as_fd(), end) {
+        if end.is_some_and(|end| clock::now() >= end) {
+            return watched(child, spec, open, end);
+        }
+    }
+    Ok((child.wait().map_or(Exit::Code(-1), Exit::from), false))
+}
+
+/// As [`until_ended`], with a thread that waits for the end, and stops the group when it does not come.
+#[cfg(unix)]
+fn watched(mut child: Child, spec: &Spec, open: &mut Open<'_>, end: Option<Instant>) -> Result<(Exit, bool), Failure> {
+    let (wake, waker) = match std::io::pipe() {
+        Ok(ends) => ends,
+        Err(error) => {
+            // Nobody could watch it.
+            let _ = child.kill();
+            return Err(refused(spec, &error));
+        }
+    };
+    let (leader, exited) = Leader::watch_leaving(child, spec, waker)?;
     let mut timed_out = false;
-    while !open.wait(&wake, end) {
+    while !open.wait(wake.as_fd(), end) {
         if end.is_some_and(|end| clock::now() >= end) {
             timed_out = true;
             leader.terminate();
             break;
         }
     }
-    let exit = exited.recv_timeout(super::GRACE).unwrap_or(super::Exit::Signal(9));
-    open.drain();
-    Ok(Finished { exit, stdout: open.stdout, stderr: open.stderr, timed_out, cancelled: false })
+    Ok((exited.recv_timeout(super::GRACE).unwrap_or(Exit::Signal(9)), timed_out))
 }
 
 #[cfg(unix)]
@@ -54,6 +103,7 @@ struct Open<'a> {
     max: usize,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    chunk: Vec<u8>,
 }
 
 #[cfg(unix)]
@@ -68,15 +118,15 @@ impl<'a> Open<'a> {
         if let Some(pipe) = &pipes.stderr {
             unblocked(pipe);
         }
-        Self { pipes, feed, fed: 0, max, stdout: Vec::new(), stderr: Vec::new() }
+        Self { pipes, feed, fed: 0, max, stdout: Vec::new(), stderr: Vec::new(), chunk: vec![0; 16 * 1024] }
     }
 
     /// Waits for the next event and serves it; true when the command has ended.
-    fn wait(&mut self, wake: &std::io::PipeReader, end: Option<std::time::Instant>) -> bool {
+    fn wait(&mut self, wake: BorrowedFd<'_>, end: Option<Instant>) -> bool {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let left = end.map(|end| end.saturating_duration_since(clock::now()));
         let left = left.and_then(|left| Timespec::try_from(left).ok());
-        let mut fds = vec![PollFd::new(wake, PollFlags::IN)];
+        let mut fds = vec![PollFd::from_borrowed_fd(wake, PollFlags::IN)];
         if let Some(pipe) = &self.pipes.stdin {
             fds.push(PollFd::new(pipe, PollFlags::OUT));
         }
@@ -115,9 +165,9 @@ impl<'a> Open<'a> {
     fn read(&mut self) -> usize {
         let (max, mut total) = (self.max, 0);
         let (stdout, stderr) = (&mut self.stdout, &mut self.stderr);
-        let hear = &mut self.feed.stderr;
-        total += available(&mut self.pipes.stdout, |bytes| keep(stdout, bytes, max));
-        total += available(&mut self.pipes.stderr, |bytes| {
+        let (hear, chunk) = (&mut self.feed.stderr, &mut self.chunk);
+        total += available(&mut self.pipes.stdout, chunk, |bytes| keep(stdout, bytes, max));
+        total += available(&mut self.pipes.stderr, chunk, |bytes| {
             keep(stderr, bytes, max);
             hear(bytes);
         });
@@ -146,10 +196,9 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8], max: usize) {
 
 /// One round of reading without waiting.
 #[cfg(unix)]
-fn available(pipe: &mut Option<impl Read>, mut take: impl FnMut(&[u8])) -> usize {
-    let mut chunk = [0_u8; 64 * 1024];
+fn available(pipe: &mut Option<impl Read>, chunk: &mut [u8], mut take: impl FnMut(&[u8])) -> usize {
     let Some(open) = pipe else { return 0 };
-    match open.read(&mut chunk) {
+    match open.read(chunk) {
         Ok(0) => {
             *pipe = None;
             0
@@ -179,7 +228,6 @@ fn unblocked(pipe: &impl std::os::fd::AsFd) {
 mod tests {
     use std::time::Duration;
 
-    use super::super::Exit;
     use super::*;
     use crate::Env;
 
@@ -201,6 +249,20 @@ mod tests {
         let input: Vec<u8> = (0..3_000_000_u32).map(|n| u8::try_from(n % 251).unwrap()).collect();
         let (done, heard) = fed("cat; echo heard >&2", &input, LONG);
         assert_eq!((done.exit, done.stdout == input, heard.as_slice()), (Exit::Code(0), true, &b"heard\n"[..]));
+    }
+
+    #[test]
+    fn without_a_descriptor_for_the_end_a_thread_waits_for_it() {
+        let env: Env = [("PATH", "/usr/bin:/bin")].into_iter().collect();
+        let spec = Spec { program: "sh".into(), args: vec!["-c".into(), "cat; exit 3".into()], dir: None, env };
+        let mut command = command(&spec).unwrap();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (child, pipes) = Leader::start_unwatched(command, &spec).unwrap();
+        let mut deaf = |_: &[u8]| {};
+        let mut open = Open::new(pipes, Feed { stdin: b"there", stderr: &mut deaf }, 100);
+        let ended = watched(child, &spec, &mut open, clock::now().checked_add(LONG)).unwrap();
+        open.drain();
+        assert_eq!((ended, open.stdout.as_slice()), ((Exit::Code(3), false), &b"there"[..]));
     }
 
     #[test]

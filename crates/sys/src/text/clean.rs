@@ -110,6 +110,9 @@ pub fn clean_bytes(bytes: &[u8]) -> String {
 
 /// Keeps what may be shown; more zero-width characters in a row than a cluster may hold are dropped.
 fn strip(text: &str, newline: char, tab: &str) -> String {
+    if super::is_plain(text) {
+        return text.to_owned();
+    }
     let mut kept = String::with_capacity(text.len());
     let mut marks = 0;
     for piece in Scanner::new(text) {

@@ -70,6 +70,9 @@ fn begin(git: &Git, request: &Request, session: &Session, branch: &str, dir: &Pa
     let parent = parent_worktree(repo, session)?;
     let start_point = session.start_point.as_deref();
     let locked_refs = || {
+        if let Some(refs) = git::new_refs(&git::common_dir(repo)?, branch)? {
+            return Ok(refs);
+        }
         let _lock = git::worktrees_lock(repo)?;
         git.refs(dir, branch)
     };

@@ -29,6 +29,10 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
             return Ok(Answer::ok());
         }
         Folder::Missing => {
+            // A create that failed has made none; there is nothing to tell then.
+            if session.path.is_some() {
+                say(&format!("the worktree {shown} was gone already"));
+            }
             forget(&Git::new(env), repo, &path);
             remove_empty(path.parent(), &place.base());
             return Ok(Answer::ok());
@@ -42,7 +46,7 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
     };
     git::refuse_locked(&path, &admin)?;
     let trash = move_to_trash(&place, session, &path)?;
-    let kept = beside(&trash);
+    let kept = kept_beside(&trash);
     if let Err(failure) = files::rename(&admin, &kept) {
         // Another file system: git removes its entry itself. The folder is gone from its path, so only that goes.
         say(&format!("{failure}; the index is not kept"));
@@ -62,7 +66,6 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
 
 /// The folder's git entry may outlive it; then git is told. That it cannot be told keeps no session alive.
 fn forget(git: &Git, repo: &Path, path: &Path) {
-    say(&format!("the worktree {} was gone already", path.display()));
     // An entry that is not there, or is locked, is the only refusal, and both are fine.
     let _ = git.try_to(repo, &args!("worktree", "remove", "--", path));
 }
@@ -72,7 +75,7 @@ fn move_to_trash(place: &Place, session: &Session, path: &Path) -> Result<PathBu
     let free = |place: &Place| {
         (1..)
             .map(|n| place.trash(&session.id, n))
-            .find(|trash| trash.symlink_metadata().is_err() && beside(trash).symlink_metadata().is_err())
+            .find(|trash| trash.symlink_metadata().is_err() && kept_beside(trash).symlink_metadata().is_err())
     };
     let Some(trash) = free(place) else { return Err(Failure::new("the trash is full")) };
     let Err(first) = files::rename(path, &trash) else { return Ok(trash) };
@@ -85,8 +88,8 @@ fn move_to_trash(place: &Place, session: &Session, path: &Path) -> Result<PathBu
     }
 }
 
-/// Where git's own folder of a worktree is kept.
-fn beside(trash: &Path) -> PathBuf {
+/// Where git's own folder of a worktree in the trash is kept.
+pub fn kept_beside(trash: &Path) -> PathBuf {
     let mut name = OsString::from(trash.as_os_str());
     name.push(".git");
     PathBuf::from(name)
@@ -100,7 +103,7 @@ fn beside(trash: &Path) -> PathBuf {
 /// kept or its place is taken; nothing has been moved then.
 pub fn restore(trash: &Path, to: &Path, env: &Env) -> Result<(), Failure> {
     let failed = || Failure::new(format!("could not restore the worktree {}", to.display()));
-    let kept = beside(trash);
+    let kept = kept_beside(trash);
     let Some(admin) = git::points_to(trash)?.filter(|_| kept.is_dir()) else {
         return Err(failed().cause(format!("{} is not kept with its git folder", trash.display())));
     };

@@ -11,8 +11,9 @@ use sys::{Env, Failure, clock, files};
 use super::plan::{REF_FORMAT, Refs, path};
 use crate::bundled::tool::{GIT_LOCATION, Tool, args, words};
 
-/// Bytes read of git's small files.
+/// Bytes read of git's small files, and of the list of packed refs.
 const SMALL: usize = 64 << 10;
+const PACKED: usize = 64 << 20;
 
 /// git, in a clean environment.
 #[derive(Debug)]
@@ -56,6 +57,22 @@ impl Git {
         let head = out.map(|out| String::from_utf8_lossy(&out).trim_end().to_owned()).unwrap_or_default();
         Ok(head.strip_prefix("refs/heads/").map(str::to_owned))
     }
+}
+
+/// What there is under the names that matter for a new `branch`, from git's files alone: where the branch is there
+/// already, only git tells which worktree has it. None when that is so, and when refs are kept in another way.
+pub(super) fn new_refs(common: &Path, branch: &str) -> Result<Option<Refs>, Failure> {
+    if common.join("reftable").exists() {
+        return Ok(None);
+    }
+    let packed = files::read_bounded(&common.join("packed-refs"), PACKED)?.unwrap_or_default();
+    let is_there = |name: &str| {
+        // A file that somebody is writing, or a power cut has emptied, is git's to judge.
+        let loose = std::fs::metadata(common.join(name)).is_ok_and(|metadata| metadata.is_file());
+        let named = |line: &[u8]| line.strip_suffix(name.as_bytes()).is_some_and(|before| before.ends_with(b" "));
+        loose || packed.split(|byte| *byte == b'\n').any(named)
+    };
+    Ok(Refs::unless_local(branch, is_there))
 }
 
 /// The git folder that all worktrees of the repository at `repo` share, links resolved.
@@ -112,10 +129,14 @@ pub(super) fn canonical(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize().map_err(|error| Failure::io("find", path, &error))
 }
 
-/// The branch that a git folder has checked out, by its HEAD; none when it is detached.
+/// The branch that a git folder has checked out, by its HEAD; none when it is detached, and with a reftable.
 pub(super) fn branch_in(git_dir: &Path) -> Result<Option<String>, Failure> {
     let head = files::read_bounded(&git_dir.join("HEAD"), SMALL)?.unwrap_or_default();
-    Ok(String::from_utf8_lossy(&head).trim_end().strip_prefix("ref: refs/heads/").map(str::to_owned))
+    Ok(String::from_utf8_lossy(&head)
+        .trim_end()
+        .strip_prefix("ref: refs/heads/")
+        .filter(|name| *name != ".invalid")
+        .map(str::to_owned))
 }
 
 /// What a folder is to a repository.
@@ -179,9 +200,8 @@ pub(super) fn fetch_due(common: &Path, ttl: Duration) -> bool {
     clock::wall().duration_since(modified).map_or(true, |age| age >= ttl)
 }
 
-/// Notes that a fetch was tried now.
+/// Notes that a fetch was tried now, by the file's time. What a power cut leaves of it costs one fetch more at most.
 pub(super) fn stamp_fetch(common: &Path) -> Result<(), Failure> {
     let now = clock::wall().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // The content changes each time, else nothing would be written and the time would stay.
-    files::write_atomic(&common.join(STAMP), format!("{}\n", now.as_nanos()).as_bytes(), files::Mode::Normal).map(drop)
+    files::overwrite(&common.join(STAMP), format!("{}\n", now.as_nanos()).as_bytes())
 }

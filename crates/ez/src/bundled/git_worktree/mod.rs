@@ -2,7 +2,7 @@
 //! branch of the session's name (ez-behaviour.md 7; ez.md, Bundled plugins).
 //! It touches linked worktrees of the repository only, below `.ez` or at the path the session has recorded, and never
 //! the main checkout; a folder that is neither is left alone and named.
-//! Nothing it is asked for costs more than two or three starts of git, a delete none at all.
+//! A new branch costs one start of git, one that is there two or three, a delete none at all.
 
 mod create;
 mod delete;
@@ -11,7 +11,7 @@ mod plan;
 mod ready;
 mod rename;
 
-pub use delete::restore;
+pub use delete::{kept_beside, restore};
 
 use std::path::Path;
 
@@ -32,6 +32,11 @@ pub(super) fn serve(request: &Request, env: &Env) -> Result<Answer, Failure> {
         return Ok(Answer::ok());
     }
     hook(request, session, env)
+}
+
+/// What the branch of the session `name` is called: the name itself where git can hold it, else the nearest name.
+pub fn branch_name(name: &str) -> String {
+    plan::branch(name)
 }
 
 /// `path` as text; JSON has no other.

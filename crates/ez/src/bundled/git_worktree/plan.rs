@@ -127,6 +127,15 @@ impl Refs {
         list
     }
 
+    /// By asking for each name; none when the local branch is there.
+    pub(super) fn unless_local(branch: &str, is_there: impl Fn(&str) -> bool) -> Option<Self> {
+        if is_there(&format!("refs/heads/{branch}")) {
+            return None;
+        }
+        let remote = is_there(&format!("refs/remotes/origin/{branch}"));
+        Some(Self { local: None, remote, main: MAINS.into_iter().find(|main| is_there(main)) })
+    }
+
     /// Reads what git printed for [`REF_FORMAT`]. A pattern also matches refs below it; those are passed over.
     pub(super) fn read(out: &[u8], branch: &str) -> Self {
         let mut refs = Self::default();
@@ -230,6 +239,10 @@ mod tests {
         assert!(Place::of(Path::new("/")).is_err() && Place::of(Path::new("rel/x")).is_err());
     }
 
+    fn refs_of(remote: bool, main: Option<&'static str>) -> Refs {
+        Refs { local: None, remote, main }
+    }
+
     #[test]
     fn refs_are_read_whole_and_the_order_of_starts_is_the_contract() {
         let out = b"refs/heads/x\0/a\nb\0\nrefs/heads/x/y\0\0\nrefs/remotes/origin/master\0\0\n";
@@ -245,5 +258,9 @@ mod tests {
         assert_eq!(start(&Refs::default(), "x", None, None), Start::Head);
         let refs = Refs { remote: true, ..refs };
         assert_eq!(start(&refs, "x", Some("s"), None), Start::Track("refs/remotes/origin/x".into()));
+        let among = |names: &'static [&str]| Refs::unless_local("x", move |name| names.contains(&name));
+        assert_eq!(among(&["refs/remotes/origin/x", "refs/remotes/origin/main"]), Some(refs_of(true, Some(MAINS[0]))));
+        assert_eq!(among(&["refs/heads/x/y", "refs/remotes/origin/master"]), Some(refs_of(false, Some(MAINS[1]))));
+        assert_eq!(among(&["refs/heads/x"]), None);
     }
 }

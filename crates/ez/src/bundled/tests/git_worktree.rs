@@ -134,7 +134,7 @@ fn origin_is_fetched_when_its_main_branch_is_the_start_and_not_too_often() {
 }
 
 #[test]
-fn a_create_starts_git_twice_and_a_delete_never() {
+fn a_create_starts_git_once_and_a_delete_never() {
     let world = World::new();
     let real = testkit::find_program("git").unwrap();
     let link = world.home.bin().join("git");
@@ -143,11 +143,43 @@ fn a_create_starts_git_twice_and_a_delete_never() {
     let script = format!("#!/bin/sh\necho x >>'{}'\nexec '{}' \"$@\"\n", log.display(), real.display());
     world.home.program("git", &script);
     let path = world.create("a", json!({}));
-    // Two more are this test's own look at the branch.
-    assert_eq!(world.home.read("git.log").lines().count() - 1, 2);
+    // One more is this test's own look at the branch.
+    assert_eq!(world.home.read("git.log").lines().count() - 1, 1);
     world.ask(PLUGIN, "on_session_delete", "a", json!({"session": {"path": path}}));
-    assert_eq!(world.home.read("git.log").lines().count() - 1, 2);
+    assert_eq!(world.home.read("git.log").lines().count() - 1, 1);
     assert!(!path.exists());
+}
+
+#[test]
+fn packed_refs_and_reftables_hold_branches_as_well() {
+    let world = World::new();
+    let first = world.git(&["rev-parse", "HEAD"]);
+    world.git(&["remote", "add", "origin", "/none"]);
+    for kind in ["packed", "reftable"] {
+        let names = [format!("{kind}-old"), format!("{kind}-theirs"), format!("{kind}-new")];
+        world.git(&["branch", &names[0], &first]);
+        world.git(&["update-ref", &format!("refs/remotes/origin/{}", names[1]), &first]);
+        let newest = world.commit(&world.repo, "more");
+        if kind == "packed" {
+            world.git(&["pack-refs", "--all"]);
+        } else if !run_in(&world.repo, "git", &["refs", "migrate", "--ref-format=reftable"], &world.home, b"").code()
+            != 0
+        {
+            // git before 2.46 has none.
+            return;
+        }
+        for (name, commit) in names.iter().zip([&first, &first, &newest]) {
+            let path = world.create(name, json!({}));
+            assert_eq!(world.git_in(&path, &["rev-parse", "HEAD"]), *commit, "{name}");
+            assert_eq!(world.git_in(&path, &["symbolic-ref", "HEAD"]), format!("refs/heads/{name}"));
+        }
+        world.git(&["worktree", "list"]);
+        for name in &names {
+            let delete =
+                world.ask(PLUGIN, "on_session_delete", name, json!({"session": {"path": world.worktree(name)}}));
+            assert_eq!(delete["success"], json!(true), "{delete}");
+        }
+    }
 }
 
 #[test]

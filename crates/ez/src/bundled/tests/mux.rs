@@ -290,6 +290,37 @@ fn zellij_keeps_no_session_from_being_made_and_its_view_selects() {
     );
 }
 
+#[test]
+fn entering_and_leaving_with_zellij() {
+    let world = World::new();
+    world.home.program("zellij", ZELLIJ);
+    let ask =
+        |hook: &str, change: Value, env: &sys::Env| world.ask_in("zellij", &world.request(hook, "a", change), env);
+    let auto = json!({"config": {"user_config": {"auto_attach": true}}});
+    let outside = world.env();
+    for hook in ["on_session_enter", "on_session_exit"] {
+        assert_eq!(ask(hook, json!({}), &outside), json!({"success": true}));
+    }
+    assert!(!world.home.root().join("zj/calls").exists(), "nothing is asked of zellij");
+    let name = zellij::session_name(&world.repo, "a", &outside);
+    let answer = ask("on_session_enter", auto.clone(), &outside);
+    assert_eq!(answer["post_shell_commands"], json!([format!("zellij attach {name}")]));
+    let mut inside = world.env();
+    inside.set("ZELLIJ", "0").set("ZELLIJ_SESSION_NAME", "other");
+    for (hook, change) in [("on_session_enter", auto.clone()), ("on_bind", json!({}))] {
+        let answer = ask(hook, change, &inside);
+        assert_eq!(answer["post_shell_commands"], json!([format!("zellij action switch-session {name}")]), "{hook}");
+    }
+    assert_eq!(ask("on_session_exit", auto, &inside), json!({"success": true}));
+    let calls = std::fs::read_to_string(world.home.root().join("zj/calls")).unwrap();
+    let made = calls.lines().filter(|call| call.contains("--create-background")).count();
+    assert_eq!(made, 1, "one that is there is not made again: {calls}");
+    // The default session has the repository's own folder and gets a zellij session when it is asked for.
+    let main = json!({"session": {"is_default": true, "name": "main"}});
+    assert_eq!(ask("on_session_create", main.clone(), &outside), json!({"success": true}));
+    assert!(ask("on_bind", main, &outside)["post_shell_commands"][0].as_str().unwrap().starts_with("zellij attach "));
+}
+
 /// Whatever a repository and a session are called: the post command is one `tmux` with three arguments, in every shell.
 #[test]
 fn no_name_reaches_a_shell_unquoted() {

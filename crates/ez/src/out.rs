@@ -76,12 +76,22 @@ impl Out {
         }
     }
 
+    /// Somebody sits there: questions on stderr are seen, and stdin is a terminal.
+    pub fn can_ask(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
     /// Asks on stderr and reads one line from stdin, whatever stdin is; `None` at its end (ez.md, "Commands").
     pub fn ask(&mut self, question: &str) -> Option<String> {
         self.flush();
         let _ = write!(std::io::stderr(), "{} ", text::clean_lines(question));
         let _ = std::io::stderr().flush();
-        read_line()
+        let answer = read_line();
+        if answer.is_none() {
+            // Nobody ended the question's line.
+            let _ = writeln!(std::io::stderr());
+        }
+        answer
     }
 
     /// A question whose answer is no unless somebody says yes. `None`: nobody was there to answer.
