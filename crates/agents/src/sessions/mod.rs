@@ -8,6 +8,7 @@ pub mod rows;
 pub mod source;
 pub mod tokens;
 pub mod transcript;
+pub mod turns;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,6 +18,7 @@ pub use index::{Fate, Library, Progress, Session, SessionSource, Slot, Snapshot}
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
+pub use turns::Turns;
 
 use crate::adapter::{Places, Surroundings};
 
@@ -79,6 +81,12 @@ pub trait Reads: Sync {
     ) -> Result<(), String> {
         let _ = scratch;
         self.tell(source, session, from, sink)
+    }
+
+    /// The ids of sessions that a process of the agent has open now; none for an agent that leaves no trace of it.
+    fn live(&self, places: &Places) -> Vec<String> {
+        let _ = places;
+        Vec::new()
     }
 
     /// The command that opens the session again in the agent's own program, its name first; `None` when it has none.

@@ -32,7 +32,7 @@ static ABOUT: About = About {
         ("DISABLE_TELEMETRY", "1"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
     tried: true,
 };
 
@@ -90,6 +90,10 @@ impl Reads for ClaudeCode {
     ) -> Result<(), String> {
         let (_, subagent) = reader::owner(&source.path);
         lines::each(&source.path, from, |offset, text| tell::line(offset, text, subagent.as_deref(), sink))
+    }
+
+    fn live(&self, places: &Places) -> Vec<String> {
+        crate::running::of_claude(places)
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

@@ -27,7 +27,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["CODEX_HOME"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
     tried: true,
 };
 
@@ -86,6 +86,10 @@ impl Reads for Codex {
         let subagent = own_id(source).filter(|own| own != session);
         let subagent = subagent.filter(|_| is_subagent(source));
         lines::each(&source.path, from, |offset, text| tell::line(offset, text, subagent.as_deref(), sink))
+    }
+
+    fn live(&self, places: &Places) -> Vec<String> {
+        crate::running::of_codex(places)
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

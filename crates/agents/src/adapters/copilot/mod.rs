@@ -29,7 +29,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["COPILOT_HOME"],
     quiet: &[("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_OFFLINE", "true")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
     tried: true,
 };
 
@@ -87,6 +87,10 @@ impl Reads for Copilot {
         let mut teller = tell::Teller::default();
         let mut later = |piece: Piece| if piece.offset < from { ControlFlow::Continue(()) } else { sink(piece) };
         lines::each(&source.path, 0, |offset, text| teller.line(offset, text, &mut later))
+    }
+
+    fn live(&self, places: &Places) -> Vec<String> {
+        crate::running::of_copilot(places)
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {
