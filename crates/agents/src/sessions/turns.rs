@@ -72,7 +72,7 @@ impl Turns {
             _ => match (&open.response, &piece.response) {
                 (Some(open), Some(next)) => open == next,
                 // Without ids a text ends what came before it with a text.
-                _ => !(matches!(piece.said, Said::Text(_) | Said::Reasoning(_)) && !open.turn.text.is_empty()),
+                _ => !matches!(piece.said, Said::Text(_) | Said::Reasoning(_)) || open.turn.text.is_empty(),
             },
         }
     }

@@ -166,13 +166,13 @@ fn blocks(counted: &[(&Session, &Slot)]) -> Vec<i64> {
 /// The day of an instant in a zone, `YYYY-MM-DD`.
 pub fn day(at: i64, zone: &TimeZone) -> Option<String> {
     let at = Timestamp::from_millisecond(at).ok()?;
-    Some(zone.to_datetime(at).strftime("%F").to_string())
+    Some(at.to_zoned_datetime(zone.clone()).strftime("%F").to_string())
 }
 
 /// An instant in a zone, RFC 3339 with its offset.
 pub fn stamp(at: i64, zone: &TimeZone) -> Option<String> {
     let at = Timestamp::from_millisecond(at).ok()?;
-    Some(zone.to_datetime(at).strftime("%FT%T%:z").to_string())
+    Some(at.to_zoned_datetime(zone.clone()).strftime("%FT%T%:z").to_string())
 }
 
 #[cfg(test)]

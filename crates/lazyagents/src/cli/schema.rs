@@ -33,7 +33,7 @@ pub(super) const SCHEMAS: [Entry; 10] = [
 pub(super) fn run(args: &Args, out: &mut Out) -> Result<u8, Failure> {
     let Some(name) = &args.name else {
         for (name, what, _) in SCHEMAS {
-            out.line(&format!("{name:14} {what}"));
+            out.line(&format!("{name:15} {what}"));
         }
         return Ok(0);
     };

@@ -182,7 +182,9 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
         return Ok(0);
     }
     let now = clock::wall();
-    let rows: Vec<Vec<String>> = wanted.iter().map(|session| line(&history, session, context, now)).collect();
+    let short_ids = beginnings(&history);
+    let rows: Vec<Vec<String>> =
+        wanted.iter().map(|session| line(&history, session, context, now, short_ids)).collect();
     for line in table(&rows) {
         out.line(&line);
     }
@@ -193,13 +195,28 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     Ok(0)
 }
 
-fn line(history: &History, session: &Session, context: &Context, now: std::time::SystemTime) -> Vec<String> {
+/// How long the beginnings of ids have to be to tell all sessions apart: those of some agents begin with the time.
+fn beginnings(history: &History) -> usize {
+    const LEAST: usize = 8;
+    let mut ids: Vec<&str> = history.snapshot.sessions.iter().map(|session| session.id.as_str()).collect();
+    ids.sort_unstable();
+    let common = |pair: &[&str]| pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();
+    ids.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(LEAST).max(LEAST)
+}
+
+fn line(
+    history: &History,
+    session: &Session,
+    context: &Context,
+    now: std::time::SystemTime,
+    short_ids: usize,
+) -> Vec<String> {
     let row = history.row(session);
     let millis = session.updated.and_then(|at| u64::try_from(at).ok());
     let at = millis.map(|at| std::time::UNIX_EPOCH + std::time::Duration::from_millis(at));
     let title = row.alias.or(row.title).unwrap_or_default();
     vec![
-        clean(&session.id.chars().take(8).collect::<String>()),
+        clean(&session.id.chars().take(short_ids).collect::<String>()),
         session.agent.to_owned(),
         at.map_or_else(|| "-".to_owned(), |at| human::ago(at, now)),
         human::count(row.usage.total()),
@@ -212,11 +229,12 @@ fn line(history: &History, session: &Session, context: &Context, now: std::time:
 fn told_skips(history: &History, out: &mut Out) {
     let skipped = &history.snapshot.skipped;
     let lines: u64 = skipped.iter().map(|skip| skip.lines).sum();
+    let files: std::collections::HashSet<&str> = skipped.iter().map(|skip| skip.path.as_str()).collect();
     if !skipped.is_empty() {
         out.say(&format!(
             "{} in {} could not be read; `lazyagents sessions index` says which",
             lines_of(lines),
-            things(skipped.len(), "file")
+            things(files.len(), "file")
         ));
     }
     for warning in history.library.warnings() {
@@ -325,7 +343,11 @@ fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Resu
     }
     for one in &found {
         let title = clean(&first_line(one.title.as_deref().unwrap_or_default()));
-        out.heading(&format!("{}  {}  {title}", clean(&one.id.chars().take(8).collect::<String>()), one.agent));
+        out.heading(&format!(
+            "{}  {}  {title}",
+            clean(&one.id.chars().take(beginnings(&history)).collect::<String>()),
+            one.agent
+        ));
         for excerpt in &one.excerpts {
             out.line(&format!("  {:>4}  {}", excerpt.turn, clean(&excerpt.text)));
         }

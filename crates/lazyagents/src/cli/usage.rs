@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use sys::Failure;
 use sys::text::{clean, human};
 
-use super::out::table;
+use super::out::{numbers, table};
 use super::sessions::{known_agent, since};
 use super::{Out, short};
 use crate::context::Context;
@@ -112,7 +112,7 @@ fn print(told: &UsageTable, view: View, context: &Context, out: &mut Out) {
         rows.push(cells(name, &row.tokens, row.cost_usd));
     }
     rows.push(cells("all".to_owned(), &told.total.tokens, told.total.cost_usd));
-    for line in table(&rows) {
+    for line in numbers(&rows, 0) {
         out.line(&line);
     }
     out.line(&format!("days of {}", clean(&told.timezone)));

@@ -123,6 +123,9 @@ pub enum Fate {
     Replaced,
 }
 
+/// Hears of a response: the file, the response, its model, and what became of it.
+pub type Explained<'a> = dyn FnMut(&Path, &Response, Option<&str>, &Fate) + 'a;
+
 /// One session's parts and where they stand.
 struct Gathered<'e> {
     agent: &'static str,
@@ -293,11 +296,7 @@ fn skipped(entries: &[Entry]) -> Vec<SkippedRow> {
     rows
 }
 
-pub(super) fn explain(
-    entries: &[Entry],
-    session: &Session,
-    each: &mut dyn FnMut(&Path, &Response, Option<&str>, &Fate),
-) {
+pub(super) fn explain(entries: &[Entry], session: &Session, each: &mut Explained<'_>) {
     let mut owners: HashMap<(&'static str, u64), &Path> = HashMap::new();
     for gathered in gather(entries) {
         let settled = settle(&gathered);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use merge::{Fate, Session, SessionSource, Slot};
+pub use merge::{Explained, Fate, Session, SessionSource, Slot};
 use store::Entry;
 
 use super::rows::SkippedRow;
@@ -106,7 +106,7 @@ impl Library {
     }
 
     /// Tells `each` what became of every response of the session: counted, or why not.
-    pub fn explain(&self, session: &Session, each: &mut dyn FnMut(&Path, &super::Response, Option<&str>, &Fate)) {
+    pub fn explain(&self, session: &Session, each: &mut Explained<'_>) {
         merge::explain(&self.entries, session, each);
     }
 
