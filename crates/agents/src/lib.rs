@@ -10,7 +10,11 @@ pub mod find;
 pub mod json;
 mod managers;
 mod read;
+mod records;
+pub mod running;
 pub mod sessions;
+mod sqlite;
+pub mod usage;
 pub mod version;
 
 pub use adapter::{About, Adapter, Capability, Places, Surroundings};

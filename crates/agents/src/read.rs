@@ -39,6 +39,19 @@ pub(crate) fn names_in(dir: &Path) -> Vec<OsString> {
     names
 }
 
+/// What is in a folder, however much that is, sorted so that two runs agree. Empty when it cannot be listed.
+pub(crate) fn all_in(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.sort();
+    paths
+}
+
+/// True when the name of `path` ends with `.ext`.
+pub(crate) fn has_ext(path: &Path, ext: &str) -> bool {
+    path.extension().is_some_and(|found| found == ext)
+}
+
 /// True when `path` is a folder, links followed.
 pub(crate) fn is_dir(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_dir())

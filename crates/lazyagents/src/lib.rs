@@ -1,12 +1,14 @@
 //! lazyagents as a library, so that tests and benchmarks reach the pure parts; the program is `main.rs`. Nothing here
 //! reads the process' own environment: it is handed in.
 
+pub mod aliases;
 pub mod app;
 pub mod cli;
 pub mod config;
 pub mod context;
 pub mod demo;
 pub mod detection;
+pub mod history;
 pub mod plugins;
 pub mod reserved;
 pub mod settings;

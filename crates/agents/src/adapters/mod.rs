@@ -12,6 +12,9 @@ mod opencode;
 mod pi;
 mod qwen_code;
 
+#[cfg(test)]
+mod proof;
+
 use crate::adapter::Adapter;
 
 /// Every agent, in the order of clause A1; append, never insert.

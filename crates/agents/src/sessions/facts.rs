@@ -80,6 +80,9 @@ pub struct Part {
     /// True when this source alone makes no session: a stub, a log beside the transcripts. A session is listed when
     /// at least one of its parts is not an aside.
     pub aside: bool,
+    /// The agent keeps this session in its archive, by a mark of its own; a whole source is [`super::Source::archived`].
+    #[serde(default)]
+    pub archived: bool,
     /// The folder the session was started in.
     pub cwd: Option<String>,
     /// The git branch, where the agent writes it down (the last one).

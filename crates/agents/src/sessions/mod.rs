@@ -3,18 +3,22 @@
 //! the rooms below `adapters` do, through [`Reads`]. `lazyagents` and `manage` call it.
 
 pub mod facts;
+pub mod index;
 pub mod rows;
 pub mod source;
 pub mod tokens;
 pub mod transcript;
+pub mod turns;
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 pub use facts::{Claim, Facts, FirstPrompt, Part, Response, Role, Skip, Title};
+pub use index::{Fate, Library, Progress, Session, SessionSource, Slot, Snapshot};
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
+pub use turns::Turns;
 
 use crate::adapter::{Places, Surroundings};
 
@@ -62,6 +66,29 @@ pub trait Reads: Sync {
         sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
     ) -> Result<(), String>;
 
+    /// As [`Reads::tell`], with a folder of ours for a copy: a database that its agent writes right now is only read
+    /// from one, so callers that have such a folder call this. The default needs none.
+    ///
+    /// # Errors
+    /// As [`Reads::tell`].
+    fn tell_from(
+        &self,
+        source: &Source,
+        session: &str,
+        from: u64,
+        scratch: &Path,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let _ = scratch;
+        self.tell(source, session, from, sink)
+    }
+
+    /// The ids of sessions that a process of the agent has open now; none for an agent that leaves no trace of it.
+    fn live(&self, places: &Places) -> Vec<String> {
+        let _ = places;
+        Vec::new()
+    }
+
     /// The command that opens the session again in the agent's own program, its name first; `None` when it has none.
     fn resume(&self, session: &str) -> Option<Vec<String>>;
 }
@@ -86,4 +113,7 @@ pub struct Settlement {
     /// Positions in `parts` whose responses are not counted, because another part tells the same better (Qwen's
     /// usage log beside the transcript).
     pub instead_of: Vec<usize>,
+    /// Single responses that are not counted for the same reason, where the rest of their part is: positions in
+    /// `parts` and in that part's responses.
+    pub without: Vec<(usize, usize)>,
 }

@@ -8,6 +8,8 @@ mod out;
 mod plugins;
 pub mod reference;
 mod schema;
+mod sessions;
+mod usage;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -38,6 +40,10 @@ struct Cli {
 enum Command {
     /// Open the full-screen interface (the same as no command)
     Tui,
+    /// The conversations of all agents: list, show, search, name, open again
+    Sessions(sessions::Args),
+    /// How many tokens it all took
+    Usage(usage::Args),
     /// The coding agents on this machine, with versions
     Agents(agents::Args),
     /// The files of the plugins folder, and what became of them
@@ -97,6 +103,8 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
             warn(&context, out);
             match command {
                 Command::Doctor(args) => doctor::run(&args, &context, out),
+                Command::Sessions(args) => sessions::run(args, &context, out),
+                Command::Usage(args) => usage::run(&args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),
                 Command::Schema(args) => schema::run(&args, out),

@@ -102,6 +102,20 @@ impl Drop for Out {
     }
 }
 
+/// As [`table`], with every column but the first and the last `plain` ones aligned to the right, as numbers are.
+pub(super) fn numbers(rows: &[Vec<String>], plain: usize) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut rows = rows.to_vec();
+    for at in 1..columns.saturating_sub(plain) {
+        let width = rows.iter().filter_map(|row| row.get(at)).map(|cell| sys::text::width(cell)).max().unwrap_or(0);
+        for cell in rows.iter_mut().filter_map(|row| row.get_mut(at)) {
+            let pad = width.saturating_sub(sys::text::width(cell));
+            cell.insert_str(0, &" ".repeat(pad));
+        }
+    }
+    table(&rows)
+}
+
 /// Columns of text, left-aligned, two blanks apart; the last column is not padded.
 pub(super) fn table(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,10 +1,11 @@
 //! `lazyagents schema [name]`: the JSON Schemas, made from the types that print the answers.
 
+use agents::sessions::rows::{Found, SessionRow, UsageTable};
 use schemars::schema_for;
 use serde_json::Value;
 use sys::Failure;
 
-use super::{Out, doctor, plugins};
+use super::{Out, doctor, plugins, sessions};
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
@@ -16,8 +17,12 @@ pub(super) struct Args {
 /// Every schema: its name, what it describes, how it is made.
 pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-pub(super) const SCHEMAS: [Entry; 6] = [
+pub(super) const SCHEMAS: [Entry; 10] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
+    ("sessions", "lazyagents sessions --json", || schema_for!(Vec<SessionRow>).to_value()),
+    ("sessions-show", "lazyagents sessions show <id> --json", || schema_for!(sessions::Shown).to_value()),
+    ("sessions-search", "lazyagents sessions search <text> --json", || schema_for!(Vec<Found>).to_value()),
+    ("usage", "lazyagents usage <view> --json", || schema_for!(UsageTable).to_value()),
     ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),
     ("plugins-info", "lazyagents plugins info <id> --json", || schema_for!(plugins::PluginInfo).to_value()),
     ("doctor", "lazyagents doctor --json", || schema_for!(doctor::Report).to_value()),
@@ -28,7 +33,7 @@ pub(super) const SCHEMAS: [Entry; 6] = [
 pub(super) fn run(args: &Args, out: &mut Out) -> Result<u8, Failure> {
     let Some(name) = &args.name else {
         for (name, what, _) in SCHEMAS {
-            out.line(&format!("{name:14} {what}"));
+            out.line(&format!("{name:15} {what}"));
         }
         return Ok(0);
     };

@@ -5,7 +5,9 @@
 #![cfg(unix)]
 
 mod cli;
+
 mod conformance;
+mod history;
 mod leaving;
 mod misfits;
 mod ours;

@@ -4,7 +4,17 @@
 //! starts the native program of the folder `@openai/codex-linux-x64`. That folder's package.json carries the name
 //! `@openai/codex` and the version `0.171.0-linux-x64`, so the number alone has to be taken there too.
 
-use crate::adapter::{About, Adapter, Places, Surroundings, Tilde};
+mod reader;
+mod tell;
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::read::{all_in, head, is_dir};
+use crate::records::{Record, lines};
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
 
 /// The adapter.
 pub(super) struct Codex;
@@ -17,7 +27,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["CODEX_HOME"],
     quiet: &[],
-    can: &[],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
     tried: true,
 };
 
@@ -33,4 +43,91 @@ impl Adapter for Codex {
         places.sessions = Some(places.config_dir.join("sessions"));
         places
     }
+
+    fn reads(&self) -> Option<&dyn Reads> {
+        Some(self)
+    }
 }
+
+impl Reads for Codex {
+    fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
+        let archive = places.config_dir.join("archived_sessions");
+        for (root, archived) in [(places.sessions.clone(), false), (Some(archive), true)] {
+            let Some(root) = root else { continue };
+            let mut files = Vec::new();
+            // Year, month, day; the archive is flat.
+            gather(&root, 3, &mut files);
+            let plain: HashSet<PathBuf> = files.iter().filter(|path| !is_packed(path)).cloned().collect();
+            for path in files {
+                let packed = is_packed(&path);
+                // One that is packed keeps its plain twin for a while.
+                if packed && plain.contains(&path.with_extension("")) {
+                    continue;
+                }
+                let kind = if packed { Kind::Zstd } else { Kind::Lines };
+                if let Some(source) = Source::at(&path, kind) {
+                    found(Source { archived, ..source });
+                }
+            }
+        }
+    }
+
+    fn reader(&self, source: &Source, before: Option<Facts>) -> Box<dyn Reader> {
+        Box::new(reader::CodexReader::new(source, before))
+    }
+
+    fn tell(
+        &self,
+        source: &Source,
+        session: &str,
+        from: u64,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let subagent = own_id(source).filter(|own| own != session);
+        let subagent = subagent.filter(|_| is_subagent(source));
+        lines::each(&source.path, from, |offset, text| tell::line(offset, text, subagent.as_deref(), sink))
+    }
+
+    fn live(&self, places: &Places) -> Vec<String> {
+        crate::running::of_codex(places)
+    }
+
+    fn resume(&self, session: &str) -> Option<Vec<String>> {
+        Some(["codex", "resume", session].map(str::to_owned).to_vec())
+    }
+}
+
+fn is_packed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "zst")
+}
+
+fn gather(folder: &Path, deeper: u8, files: &mut Vec<PathBuf>) {
+    for path in all_in(folder) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")) {
+            files.push(path);
+        } else if deeper > 0 && !name.contains('.') && is_dir(&path) {
+            gather(&path, deeper - 1, files);
+        }
+    }
+}
+
+fn own_id(source: &Source) -> Option<String> {
+    Some(reader::named(source)).filter(|id| !id.is_empty())
+}
+
+/// The first record says so; it is longer than any other that small.
+fn is_subagent(source: &Source) -> bool {
+    const FIRST: u64 = 1 << 20;
+    let Some(bytes) = head(&source.path, FIRST) else { return false };
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let text = String::from_utf8_lossy(line);
+    let meta = Record::parse(&text).ok().and_then(|record| record.object("payload"));
+    meta.is_some_and(|meta| {
+        meta.is("thread_source", "subagent")
+            || meta.object("source").is_some_and(|source| source.raw("subagent").is_some())
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,19 @@
 //! Seen with 1.0.102 from npm: `node_modules/.bin/copilot -> ../@github/copilot/npm-loader.js`, a node script that starts
 //! the native program of `@github/copilot-linux-x64`, which npm also links as `.bin/copilot-linux-x64`.
 
-use crate::adapter::{About, Adapter, Places, Surroundings, Tilde};
+mod reader;
+mod tell;
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::read::{all_in, has_ext, small_file};
+use crate::records::lines;
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
+
+/// The longest `workspace.yaml` that is read.
+const LONGEST: u64 = 1 << 20;
 
 /// The adapter.
 pub(super) struct Copilot;
@@ -17,7 +29,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["COPILOT_HOME"],
     quiet: &[("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_OFFLINE", "true")],
-    can: &[],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
     tried: true,
 };
 
@@ -33,4 +45,58 @@ impl Adapter for Copilot {
         places.sessions = Some(places.config_dir.join("session-state"));
         places
     }
+
+    fn reads(&self) -> Option<&dyn Reads> {
+        Some(self)
+    }
 }
+
+impl Reads for Copilot {
+    fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
+        let Some(sessions) = &places.sessions else { return };
+        for path in all_in(sessions) {
+            if has_ext(&path, "jsonl") {
+                Source::at(&path, Kind::Lines).into_iter().for_each(&mut *found);
+                continue;
+            }
+            Source::at(&path.join("events.jsonl"), Kind::Lines).into_iter().for_each(&mut *found);
+            Source::at(&path.join("workspace.yaml"), Kind::Whole).into_iter().for_each(&mut *found);
+        }
+    }
+
+    fn reader(&self, source: &Source, before: Option<Facts>) -> Box<dyn Reader> {
+        Box::new(reader::CopilotReader::new(source, before))
+    }
+
+    fn read_whole(&self, source: &Source, _scratch: &Path) -> Result<Facts, String> {
+        let bytes = small_file(&source.path, LONGEST);
+        reader::workspace(source, &bytes.ok_or_else(|| format!("{}: cannot be read", source.path.display()))?)
+    }
+
+    fn tell(
+        &self,
+        source: &Source,
+        _session: &str,
+        from: u64,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        if source.kind == Kind::Whole {
+            return Ok(());
+        }
+        // From the beginning: the tokens of an answer stand in an event before it.
+        let mut teller = tell::Teller::default();
+        let mut later = |piece: Piece| if piece.offset < from { ControlFlow::Continue(()) } else { sink(piece) };
+        lines::each(&source.path, 0, |offset, text| teller.line(offset, text, &mut later))
+    }
+
+    fn live(&self, places: &Places) -> Vec<String> {
+        crate::running::of_copilot(places)
+    }
+
+    fn resume(&self, session: &str) -> Option<Vec<String>> {
+        Some(vec!["copilot".to_owned(), format!("--resume={session}")])
+    }
+}
+
+#[cfg(test)]
+mod tests;

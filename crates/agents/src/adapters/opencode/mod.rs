@@ -6,9 +6,16 @@
 //! `OPENCODE_CONFIG_DIR` adds a folder: `opencode debug paths` still names `~/.config/opencode`, and
 //! `opencode debug skill` lists the skills of both. `~/.opencode/skill` is read like `~/.opencode/skills`.
 
-use std::path::PathBuf;
+mod facts;
+mod rows;
+mod tell;
 
-use crate::adapter::{About, Adapter, Places, Surroundings, Tilde};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::sessions::{Facts, Piece, Reader, Reads, Source};
+use crate::sqlite;
 
 /// The adapter.
 pub(super) struct OpenCode;
@@ -21,7 +28,7 @@ static ABOUT: About = About {
     platforms: &["opencode"],
     overrides: &["OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_DB"],
     quiet: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
-    can: &[],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
     tried: true,
 };
 
@@ -51,7 +58,89 @@ impl Adapter for OpenCode {
             ..Places::default()
         }
     }
+
+    fn reads(&self) -> Option<&dyn Reads> {
+        Some(self)
+    }
 }
+
+impl Reads for OpenCode {
+    fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
+        places.sessions.as_deref().and_then(sqlite::source).into_iter().for_each(found);
+    }
+
+    fn reader(&self, _source: &Source, before: Option<Facts>) -> Box<dyn Reader> {
+        Box::new(NoLines(before.unwrap_or_default()))
+    }
+
+    fn read_whole(&self, source: &Source, scratch: &Path) -> Result<Facts, String> {
+        sqlite::read(&source.path, Some(scratch), facts::facts)
+    }
+
+    fn tell(
+        &self,
+        source: &Source,
+        session: &str,
+        from: u64,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        told(source, session, from, None, sink)
+    }
+
+    fn tell_from(
+        &self,
+        source: &Source,
+        session: &str,
+        from: u64,
+        scratch: &Path,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        told(source, session, from, Some(scratch), sink)
+    }
+
+    fn resume(&self, session: &str) -> Option<Vec<String>> {
+        Some(["opencode", "--session", session].map(str::to_owned).to_vec())
+    }
+}
+
+fn told(
+    source: &Source,
+    session: &str,
+    from: u64,
+    scratch: Option<&Path>,
+    sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+) -> Result<(), String> {
+    // When the database changes under the reading, it is read again: what was told already is not told twice.
+    let mut next = from;
+    let mut done = false;
+    sqlite::read(&source.path, scratch, |database| {
+        if done {
+            return Ok(());
+        }
+        let start = next;
+        let flow = &mut |piece: Piece| {
+            next = piece.offset + 1;
+            let flow = sink(piece);
+            done = flow.is_break();
+            flow
+        };
+        tell::tell(database, session, start, flow)
+    })
+}
+
+/// A database has no lines.
+struct NoLines(Facts);
+
+impl Reader for NoLines {
+    fn lines(&mut self, _chunk: &[u8], _at: u64) {}
+
+    fn finish(self: Box<Self>) -> Facts {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests;
 
 /// The database: `OPENCODE_DB` is its full path, else it is below the data folder (agent-formats.md, overrides).
 fn database(around: &Surroundings, warnings: &mut Vec<String>) -> PathBuf {

@@ -2,8 +2,19 @@
 //!
 //! Seen with 0.24.4 from npm: `node_modules/.bin/qwen -> ../@qwen-code/qwen-code/cli-entry.js`, package.json beside it.
 //! It expands `~/` in `QWEN_HOME` itself, and `~/.agents/skills` stays in the home folder.
+//! `QWEN_RUNTIME_DIR` moves the conversations and the log of requests, not the settings.
 
-use crate::adapter::{About, Adapter, Places, Surroundings, Tilde};
+mod reader;
+mod settle;
+mod tell;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::read::{all_in, has_ext};
+use crate::records::lines;
+use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Settlement, Source};
 
 /// The adapter.
 pub(super) struct QwenCode;
@@ -14,9 +25,9 @@ static ABOUT: About = About {
     programs: &["qwen"],
     packages: &["@qwen-code/qwen-code"],
     platforms: &[],
-    overrides: &["QWEN_HOME"],
+    overrides: &["QWEN_HOME", "QWEN_RUNTIME_DIR"],
     quiet: &[],
-    can: &[],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
     tried: true,
 };
 
@@ -28,7 +39,64 @@ impl Adapter for QwenCode {
     fn places(&self, around: &Surroundings) -> Places {
         let mut places = Places::below(around, "QWEN_HOME", Tilde::Expanded, ".qwen");
         places.reads(around.shared_skills());
-        places.sessions = Some(places.config_dir.join("projects"));
+        let base = around.named("QWEN_RUNTIME_DIR", Tilde::Expanded, &mut places.warnings);
+        places.sessions = Some(base.unwrap_or_else(|| places.config_dir.clone()).join("projects"));
         places
     }
+
+    fn reads(&self) -> Option<&dyn Reads> {
+        Some(self)
+    }
 }
+
+impl Reads for QwenCode {
+    fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
+        let Some(projects) = &places.sessions else { return };
+        for project in all_in(projects) {
+            files(&project.join("chats"), false, found);
+            files(&project.join("chats").join("archive"), true, found);
+            all_in(&project.join("subagents")).iter().for_each(|session| files(session, false, found));
+        }
+        if let Some(base) = projects.parent() {
+            let is_log =
+                |path: &PathBuf| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("token-usage-"));
+            let logs = all_in(&base.join("usage")).into_iter().filter(|path| has_ext(path, "jsonl") && is_log(path));
+            logs.filter_map(|path| Source::at(&path, Kind::Lines)).for_each(found);
+        }
+    }
+
+    fn reader(&self, source: &Source, before: Option<Facts>) -> Box<dyn Reader> {
+        Box::new(reader::QwenReader::new(source, before))
+    }
+
+    fn settle(&self, parts: &[&Part]) -> Settlement {
+        settle::settle(parts)
+    }
+
+    fn tell(
+        &self,
+        source: &Source,
+        _session: &str,
+        from: u64,
+        sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        if reader::Shelf::of(source) == reader::Shelf::Log {
+            return Ok(());
+        }
+        lines::each(&source.path, from, |offset, text| tell::line(offset, text, sink))
+    }
+
+    fn resume(&self, session: &str) -> Option<Vec<String>> {
+        Some(["qwen", "--resume", session].map(str::to_owned).to_vec())
+    }
+}
+
+fn files(dir: &Path, archived: bool, found: &mut dyn FnMut(Source)) {
+    let files = all_in(dir).into_iter().filter(|path| has_ext(path, "jsonl"));
+    for source in files.filter_map(|path| Source::at(&path, Kind::Lines)) {
+        found(Source { archived, ..source });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Reads one source, from where it was left or from the beginning, in memory for a few lines.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use sys::files::TempTree;
+
+use super::store::Entry;
+use crate::adapter::Adapter;
+use crate::sessions::{Facts, Kind, Reader, Response, Source};
+
+/// Bytes that are read at once.
+const STEP: usize = 512 << 10;
+
+/// The longest line that is handed on, bytes; a longer one is counted as left out.
+const LONGEST: usize = 64 << 20;
+
+/// Bytes before the offset that must still be there.
+const TAIL: u64 = 256;
+
+/// A buffer that a thread uses for one file after the other.
+#[derive(Debug, Default)]
+pub(super) struct Buffer(Vec<u8>);
+
+/// What `source` says now; `None` when it has vanished.
+pub(super) fn entry(
+    adapter: &'static dyn Adapter,
+    source: Source,
+    before: Option<Entry>,
+    dir: &Path,
+    buffer: &mut Buffer,
+) -> Option<Entry> {
+    let read = match source.kind {
+        Kind::Whole => whole(adapter, &source, dir).map(|facts| (facts, source.size, 0)),
+        Kind::Zstd => packed(adapter, &source, buffer),
+        Kind::Lines => lines(adapter, &source, before, buffer),
+    };
+    let agent = adapter.about().id;
+    match read {
+        Ok((facts, offset, tail)) => Some(Entry { agent, source, offset, tail, facts, failed: None }),
+        // Agents delete their own files; that is no fault.
+        Err(_) if !source.path.exists() => None,
+        Err(why) => Some(Entry { agent, source, offset: 0, tail: 0, facts: Facts::default(), failed: Some(why) }),
+    }
+}
+
+type Gone = Result<(Facts, u64, u64), String>;
+
+fn whole(adapter: &dyn Adapter, source: &Source, dir: &Path) -> Result<Facts, String> {
+    let Some(reads) = adapter.reads() else { return Err("it cannot be read".to_owned()) };
+    let scratch = TempTree::create(dir, "scratch-").map_err(|failure| failure.to_string())?;
+    reads.read_whole(source, scratch.path())
+}
+
+fn lines(adapter: &dyn Adapter, source: &Source, before: Option<Entry>, buffer: &mut Buffer) -> Gone {
+    let Some(reads) = adapter.reads() else { return Err("it cannot be read".to_owned()) };
+    let failed = |error: std::io::Error| format!("{error}");
+    let mut file = File::open(&source.path).map_err(failed)?;
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err("it is not a regular file".to_owned());
+    }
+    let grown = before.filter(|before| {
+        before.failed.is_none() && before.source.inode == source.inode && before.offset <= source.size
+    });
+    let grown = grown.filter(|before| tail(&mut file, before.offset).is_ok_and(|tail| tail == before.tail));
+    let (offset, facts) = grown.map_or((0, None), |before| (before.offset, Some(before.facts)));
+    file.seek(SeekFrom::Start(offset)).map_err(failed)?;
+    let mut reader = reads.reader(source, facts);
+    let (end, skipped) = feed(&mut file, offset, reader.as_mut(), buffer).map_err(failed)?;
+    let mut facts = reader.finish();
+    for at in skipped {
+        facts.skip(at, "a line of more than 64 MiB");
+    }
+    let tail = tail(&mut file, end).map_err(failed)?;
+    Ok((facts, end, tail))
+}
+
+fn packed(adapter: &dyn Adapter, source: &Source, buffer: &mut Buffer) -> Gone {
+    let Some(reads) = adapter.reads() else { return Err("it cannot be read".to_owned()) };
+    let file = File::open(&source.path).map_err(|error| error.to_string())?;
+    let unpacked = ruzstd::decoding::StreamingDecoder::new(std::io::BufReader::new(file));
+    let mut unpacked = unpacked.map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    let mut reader = reads.reader(source, None);
+    let (end, skipped) = feed(&mut unpacked, 0, reader.as_mut(), buffer).map_err(|error| error.to_string())?;
+    let mut facts = reader.finish();
+    for at in skipped {
+        facts.skip(at, "a line of more than 64 MiB");
+    }
+    Ok((facts, end, 0))
+}
+
+/// The last bytes before `offset`, hashed.
+fn tail(file: &mut File, offset: u64) -> std::io::Result<u64> {
+    let length = offset.min(TAIL);
+    file.seek(SeekFrom::Start(offset - length))?;
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+    file.read_exact(&mut bytes)?;
+    Ok(Response::key(&bytes))
+}
+
+/// Hands all whole lines to `reader`. Where they ended, and where lines began that are too long.
+fn feed(
+    file: &mut dyn Read,
+    start: u64,
+    reader: &mut dyn Reader,
+    Buffer(buffer): &mut Buffer,
+) -> std::io::Result<(u64, Vec<u64>)> {
+    // Its bytes beyond `filled` are old ones: zeroing them for every small file would cost more than reading it.
+    if buffer.len() < STEP {
+        buffer.resize(STEP, 0);
+    }
+    let (mut at, mut filled, mut skipped, mut passing) = (start, 0, Vec::new(), false);
+    loop {
+        if filled == buffer.len() {
+            let longer = buffer.len().saturating_mul(2);
+            buffer.resize(longer, 0);
+        }
+        let got = match file.read(&mut buffer[filled..]) {
+            Ok(got) => got,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if got == 0 {
+            break;
+        }
+        let end = memchr::memrchr(b'\n', &buffer[filled..filled + got]).map(|end| filled + end + 1);
+        filled += got;
+        let Some(end) = end else {
+            if passing || filled > LONGEST {
+                if !passing {
+                    skipped.push(at);
+                }
+                passing = true;
+                at += filled as u64;
+                filled = 0;
+            }
+            continue;
+        };
+        let mut from = 0;
+        if passing {
+            from = memchr::memchr(b'\n', &buffer[..end]).map_or(end, |first| first + 1);
+            passing = false;
+        }
+        if from < end {
+            reader.lines(&buffer[from..end], at + from as u64);
+        }
+        at += end as u64;
+        buffer.copy_within(end..filled, 0);
+        filled -= end;
+    }
+    // The last line has no end: it waits for its rest, but for a whole record that nobody may ever end.
+    let rest = &buffer[..filled];
+    if !passing && rest.trim_ascii().ends_with(b"}") && serde_json::from_slice::<serde::de::IgnoredAny>(rest).is_ok() {
+        reader.lines(rest, at);
+        at += filled as u64;
+    }
+    if buffer.len() > 8 * STEP {
+        *buffer = Vec::new();
+    }
+    Ok((at, skipped))
+}

@@ -1,0 +1,91 @@
+use std::fs;
+
+use super::*;
+use crate::sessions::Role;
+
+#[allow(clippy::unwrap_used)]
+fn around(home: &Path) -> Surroundings {
+    let vars = [(std::ffi::OsString::from("HOME"), home.as_os_str().to_owned())];
+    Surroundings::of(&sys::Env::from_iter(vars)).unwrap()
+}
+
+#[allow(clippy::unwrap_used)]
+fn refreshed(library: &mut Library) -> Arc<Snapshot> {
+    library.refresh(&AtomicBool::new(false), &|_| {})
+}
+
+fn response(id: &str, output: u64) -> String {
+    format!(
+        r#"{{"parentUuid":null,"type":"assistant","message":{{"id":"{id}","role":"assistant","model":"m","content":[],"usage":{{"input_tokens":1,"output_tokens":{output}}}}},"timestamp":"2026-11-30T20:00:00Z","cwd":"/w"}}"#
+    ) + "\n"
+}
+
+#[allow(clippy::unwrap_used, clippy::disallowed_methods)]
+fn write(home: &Path, name: &str, text: &str) -> PathBuf {
+    let path = home.join(".claude/projects/-w").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+#[allow(clippy::disallowed_methods)]
+fn only_what_changed_is_read_and_it_says_the_same_as_everything_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let (home, index) = (dir.path().join("home"), dir.path().join("index"));
+    let one = write(&home, "one.jsonl", &(response("a", 1) + &response("a", 120) + &response("b", 5)));
+    // A copy of it that went on, and a last line that is only half there.
+    let half = response("d", 7);
+    write(&home, "two.jsonl", &(response("a", 120) + &response("b", 5) + &response("c", 9) + &half[..40]));
+    let mut library = Library::open(&index, &around(&home));
+    let first = refreshed(&mut library);
+    let outputs = |snapshot: &Snapshot| {
+        let mut all: Vec<_> = snapshot.sessions.iter().map(|s| (s.id.clone(), s.usage().output)).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(outputs(&first), [("one".into(), 125), ("two".into(), 9)]);
+    assert_eq!(outputs(&Library::open(&index, &around(&home)).known()), outputs(&first), "kept");
+    // The half line is completed; the other file is rewritten and shrinks.
+    write(&home, "two.jsonl", &(response("a", 120) + &response("b", 5) + &response("c", 9) + &half));
+    fs::write(&one, response("a", 120)).unwrap();
+    let mut again = Library::open(&index, &around(&home));
+    let grown = refreshed(&mut again);
+    assert_eq!(outputs(&grown), [("one".into(), 120), ("two".into(), 21)]);
+    let mut fresh = Library::open(&dir.path().join("other"), &around(&home));
+    assert_eq!(refreshed(&mut fresh).sessions, grown.sessions);
+    // A session whose responses are all in a copy stays listed; a vanished file's goes.
+    fs::remove_file(&one).unwrap();
+    assert_eq!(outputs(&refreshed(&mut again)), [("two".into(), 141)]);
+}
+
+#[test]
+#[allow(clippy::disallowed_methods)]
+fn a_damaged_index_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let (home, index) = (dir.path().join("home"), dir.path().join("index"));
+    write(&home, "one.jsonl", &response("a", 3));
+    refreshed(&mut Library::open(&index, &around(&home)));
+    let file = index.join("sessions.bin");
+    let whole = fs::read(&file).unwrap();
+    for damage in [&b""[..], b"lazyagents index 0\n", &whole[..whole.len() - 1]] {
+        fs::write(&file, damage).unwrap();
+        let mut library = Library::open(&index, &around(&home));
+        assert!(library.known().sessions.is_empty());
+        assert_eq!(refreshed(&mut library).sessions[0].usage().output, 3);
+    }
+}
+
+#[test]
+fn a_session_is_found_by_the_beginning_of_its_id() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "abc.jsonl", &response("a", 3));
+    write(dir.path(), "abd.jsonl", &response("b", 3));
+    let snapshot = refreshed(&mut Library::open(&dir.path().join("index"), &around(dir.path())));
+    let ids = |given: &str| snapshot.find(given).iter().map(|session| session.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids("abc"), ["abc"]);
+    assert_eq!(ids("ab").len(), 2);
+    assert_eq!(ids("claude-code:abd"), ["abd"]);
+    assert!(ids("codex:abd").is_empty() && ids("").is_empty());
+    assert_eq!(snapshot.sessions[0].by_role().keys().copied().collect::<Vec<_>>(), [Role::Main]);
+}

@@ -1,0 +1,443 @@
+//! `lazyagents sessions`: the conversations of all agents: listed, shown, searched, named, opened again.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use agents::sessions::rows::{Excerpt, Found, SessionRow, Turn};
+use agents::sessions::{Session, Speaker};
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Serialize;
+use sys::text::{clean, clean_lines, human};
+use sys::{Failure, clock, proc};
+
+use super::out::table;
+use super::{Out, short};
+use crate::aliases;
+use crate::context::{Context, things};
+use crate::history::{History, first_line};
+
+/// Arguments of `sessions`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(flatten)]
+    list: ListArgs,
+    #[command(subcommand)]
+    command: Option<Which>,
+}
+
+/// Which sessions.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// Only this agent's; may be given several times
+    #[arg(long, value_name = "ID")]
+    agent: Vec<String>,
+    /// Only those started in this folder or below it
+    #[arg(long)]
+    here: bool,
+    /// Only those started in DIR or below it
+    #[arg(long, value_name = "DIR", conflicts_with = "here")]
+    project: Option<PathBuf>,
+    /// Only those used since then: 7d, 24h, 2w or a date
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Which {
+    /// List them, the newest first (the same as no command)
+    List(ListArgs),
+    /// Show one: what was said, and by whom
+    Show {
+        /// Its id, the beginning of it, agent:id, or your name for it
+        id: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find those in which a text was said, in prompts, answers, and what tools were given and told
+    Search {
+        /// The text; upper and lower case are the same
+        text: String,
+        #[command(flatten)]
+        list: ListArgs,
+    },
+    /// Give one a name of your own, or take it away
+    Alias {
+        /// Its id, the beginning of it, agent:id, or your name for it
+        id: String,
+        /// The name; without it the name is taken away
+        name: Option<String>,
+    },
+    /// Open one again in its agent, in the folder it was started in
+    Resume {
+        /// Its id, the beginning of it, agent:id, or your name for it
+        id: String,
+        /// Print the command instead
+        #[arg(long)]
+        print: bool,
+    },
+    /// Read everything that is new into the index, and say what could not be read
+    Index,
+}
+
+/// `sessions show --json` (json.md).
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Shown {
+    #[serde(flatten)]
+    row: SessionRow,
+    /// What was said, in order; what sub-agents said comes behind it.
+    turns: Vec<Turn>,
+}
+
+pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    match args.command {
+        None => list(&args.list, context, out),
+        Some(Which::List(list_args)) => list(&list_args, context, out),
+        Some(Which::Show { id, json }) => show(&id, json, context, out),
+        Some(Which::Search { text, list }) => search(&text, &list, context, out),
+        Some(Which::Alias { id, name }) => alias(&id, name.as_deref(), context, out),
+        Some(Which::Resume { id, print }) => resume(&id, print, context, out),
+        Some(Which::Index) => index(context, out),
+    }
+}
+
+impl ListArgs {
+    fn wanted<'h>(&self, history: &'h History) -> Result<Vec<&'h Session>, Failure> {
+        for agent in &self.agent {
+            known_agent(agent)?;
+        }
+        let since = self.since.as_deref().map(|text| since(text, &TimeZone::system())).transpose()?;
+        let folder = match (&self.project, self.here) {
+            (Some(dir), _) => Some(std::path::absolute(dir).unwrap_or_else(|_| dir.clone())),
+            (None, true) => std::env::current_dir().ok(),
+            (None, false) => None,
+        };
+        // An agent may have gone there by a link, or not.
+        let real = folder.as_ref().and_then(|folder| folder.canonicalize().ok());
+        let inside = |session: &&Session| match (&folder, &session.cwd) {
+            (None, _) => true,
+            (Some(folder), Some(cwd)) => {
+                let cwd = Path::new(cwd);
+                cwd.starts_with(folder) || real.as_ref().is_some_and(|real| cwd.starts_with(real))
+            }
+            (Some(_), None) => false,
+        };
+        let sessions = history.snapshot.sessions.iter();
+        let sessions =
+            sessions.filter(|session| self.agent.is_empty() || self.agent.iter().any(|a| a == session.agent));
+        let sessions =
+            sessions.filter(inside).filter(|session| since.is_none_or(|since| session.updated >= Some(since)));
+        Ok(sessions.take(self.limit.unwrap_or(usize::MAX)).collect())
+    }
+}
+
+pub(super) fn known_agent(id: &str) -> Result<(), Failure> {
+    if agents::adapter::by_id(id).is_some() {
+        return Ok(());
+    }
+    let ids: Vec<_> = agents::adapter::all().iter().map(|adapter| adapter.about().id).collect();
+    Err(Failure::usage(format!("there is no agent {}", clean(id))).hint(format!("agents are: {}", ids.join(", "))))
+}
+
+/// `7d`, `24h`, `2w`, `30min`, or a date as the zone has it.
+pub(super) fn since(text: &str, zone: &TimeZone) -> Result<i64, Failure> {
+    let refused = || {
+        Failure::usage(format!("{} is no time", clean(text)))
+            .hint("7d, 24h, 2w, 30min, a date like 2026-11-30, or RFC 3339")
+    };
+    if let Ok(at) = text.parse::<jiff::Timestamp>() {
+        return Ok(at.as_millisecond());
+    }
+    if let Ok(date) = text.parse::<jiff::civil::Date>() {
+        let start = zone.to_timestamp(date.at(0, 0, 0, 0)).map_err(|_| refused())?;
+        return Ok(start.as_millisecond());
+    }
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: i64 = digits.parse().map_err(|_| refused())?;
+    let unit = match &text[digits.len()..] {
+        "min" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 7 * 86_400_000,
+        _ => return Err(refused()),
+    };
+    let now = jiff::Timestamp::try_from(clock::wall()).map_err(|_| refused())?;
+    Ok(now.as_millisecond().saturating_sub(number.saturating_mul(unit)))
+}
+
+fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let history = History::load(context)?;
+    let wanted = args.wanted(&history)?;
+    if args.json {
+        let rows: Vec<SessionRow> = wanted.into_iter().map(|session| history.row(session)).collect();
+        out.json(&rows)?;
+        return Ok(0);
+    }
+    let now = clock::wall();
+    let short_ids = beginnings(&history);
+    let rows: Vec<Vec<String>> =
+        wanted.iter().map(|session| line(&history, session, context, now, short_ids)).collect();
+    for line in table(&rows) {
+        out.line(&line);
+    }
+    if rows.is_empty() {
+        out.line("No sessions.");
+    }
+    told_skips(&history, out);
+    Ok(0)
+}
+
+/// How long the beginnings of ids have to be to tell all sessions apart: those of some agents begin with the time.
+fn beginnings(history: &History) -> usize {
+    const LEAST: usize = 8;
+    let mut ids: Vec<&str> = history.snapshot.sessions.iter().map(|session| session.id.as_str()).collect();
+    ids.sort_unstable();
+    let common = |pair: &[&str]| pair[0].chars().zip(pair[1].chars()).take_while(|(a, b)| a == b).count();
+    ids.windows(2).map(|pair| common(pair) + 1).max().unwrap_or(LEAST).max(LEAST)
+}
+
+fn line(
+    history: &History,
+    session: &Session,
+    context: &Context,
+    now: std::time::SystemTime,
+    short_ids: usize,
+) -> Vec<String> {
+    let row = history.row(session);
+    let millis = session.updated.and_then(|at| u64::try_from(at).ok());
+    let at = millis.map(|at| std::time::UNIX_EPOCH + std::time::Duration::from_millis(at));
+    let title = row.alias.or(row.title).unwrap_or_default();
+    vec![
+        clean(&session.id.chars().take(short_ids).collect::<String>()),
+        session.agent.to_owned(),
+        at.map_or_else(|| "-".to_owned(), |at| human::ago(at, now)),
+        human::count(row.usage.total()),
+        session.cwd.as_deref().map_or_else(|| "-".to_owned(), |cwd| short(context, Path::new(cwd))),
+        clean(&first_line(&title)).chars().take(100).collect(),
+    ]
+}
+
+/// What could not be read is said, never silently missing.
+fn told_skips(history: &History, out: &mut Out) {
+    let skipped = &history.snapshot.skipped;
+    let lines: u64 = skipped.iter().map(|skip| skip.lines).sum();
+    let files: std::collections::HashSet<&str> = skipped.iter().map(|skip| skip.path.as_str()).collect();
+    if !skipped.is_empty() {
+        out.say(&format!(
+            "{} in {} could not be read; `lazyagents sessions index` says which",
+            lines_of(lines),
+            things(files.len(), "file")
+        ));
+    }
+    for warning in history.library.warnings() {
+        out.say(&clean(warning));
+    }
+}
+
+fn lines_of(count: u64) -> String {
+    format!("{} line{}", human::count(count), if count == 1 { "" } else { "s" })
+}
+
+fn index(context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let history = History::load(context)?;
+    let snapshot = &history.snapshot;
+    out.line(&format!("indexed {} in {}", things(snapshot.sessions.len(), "session"), things(snapshot.files, "file")));
+    for skip in &snapshot.skipped {
+        let path = short(context, Path::new(&skip.path));
+        out.line(&format!(
+            "  {path}: {}: {}",
+            if skip.lines == 0 { "nothing".to_owned() } else { lines_of(skip.lines) },
+            clean(&skip.why)
+        ));
+    }
+    for warning in history.library.warnings() {
+        out.say(&clean(warning));
+    }
+    Ok(0)
+}
+
+fn show(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let history = History::load(context)?;
+    let session = history.one(id)?;
+    let row = history.row(session);
+    if json {
+        let mut turns = Vec::new();
+        history.tell(context, session, &mut |turn| {
+            turns.push(turn);
+            ControlFlow::Continue(())
+        })?;
+        out.json(&Shown { row, turns })?;
+        return Ok(0);
+    }
+    out.heading(&clean(row.alias.as_deref().or(row.title.as_deref()).unwrap_or(&session.id)));
+    let folder = session.cwd.as_deref().map_or_else(|| "-".to_owned(), |cwd| short(context, Path::new(cwd)));
+    out.line(&format!("{}  {folder}  {}", session.agent, clean(&row.models.join(", "))));
+    history.tell(context, session, &mut |turn| {
+        say(&turn, out);
+        ControlFlow::Continue(())
+    })?;
+    Ok(0)
+}
+
+fn say(turn: &Turn, out: &mut Out) {
+    let who = match (turn.role, &turn.subagent) {
+        (_, Some(subagent)) => format!("sub-agent {}", clean(subagent)),
+        (Speaker::User, None) => "you".to_owned(),
+        (Speaker::Assistant, None) => turn.model.as_deref().map_or_else(|| "agent".to_owned(), clean),
+        (Speaker::System, None) => "note".to_owned(),
+    };
+    out.line("");
+    out.heading(&format!("── {who}{}", turn.at.as_deref().map(|at| format!("  {}", clean(at))).unwrap_or_default()));
+    if !turn.text.is_empty() {
+        out.line(clean_lines(&turn.text).trim_end());
+    }
+    for tool in &turn.tools {
+        let mark = if tool.ok == Some(false) { "✗" } else { "▸" };
+        out.line(&format!("  {mark} {} {}", clean(&tool.name), clean(&first_line(&tool.input))));
+    }
+}
+
+/// Places that are shown of one session.
+const EXCERPTS: usize = 3;
+
+fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::usage("there is nothing to search for"));
+    }
+    let history = History::load(context)?;
+    let (wanted, needle) = (args.wanted(&history)?, text.to_lowercase());
+    let mut found = Vec::new();
+    for session in wanted {
+        let (mut hits, mut excerpts, mut number) = (0_u64, Vec::new(), 0_u64);
+        let told = history.tell(context, session, &mut |turn| {
+            for part in parts(&turn) {
+                let count = part.to_lowercase().matches(&needle).count() as u64;
+                hits += count;
+                if count > 0 && excerpts.len() < EXCERPTS {
+                    excerpts.push(Excerpt { turn: number, role: turn.role, text: around(part, &needle) });
+                }
+            }
+            number += 1;
+            ControlFlow::Continue(())
+        });
+        // One that vanished or is damaged hides only itself.
+        if let Err(failure) = told {
+            out.say(&clean_lines(&failure.to_string()));
+        }
+        if hits > 0 {
+            let row = history.row(session);
+            found.push(Found { agent: row.agent, id: row.id, title: row.title, cwd: row.cwd, hits, excerpts });
+        }
+    }
+    if args.json {
+        out.json(&found)?;
+        return Ok(u8::from(found.is_empty()));
+    }
+    for one in &found {
+        let title = clean(&first_line(one.title.as_deref().unwrap_or_default()));
+        out.heading(&format!(
+            "{}  {}  {title}",
+            clean(&one.id.chars().take(beginnings(&history)).collect::<String>()),
+            one.agent
+        ));
+        for excerpt in &one.excerpts {
+            out.line(&format!("  {:>4}  {}", excerpt.turn, clean(&excerpt.text)));
+        }
+    }
+    if found.is_empty() {
+        out.say(&format!("{} was found in no session", clean(text)));
+    }
+    Ok(u8::from(found.is_empty()))
+}
+
+fn parts(turn: &Turn) -> impl Iterator<Item = &str> {
+    let tools = turn.tools.iter().flat_map(|tool| [Some(tool.input.as_str()), tool.output.as_deref()]).flatten();
+    std::iter::once(turn.text.as_str()).chain(turn.reasoning.as_deref()).chain(tools)
+}
+
+/// Some words around the first place; `needle` is in lower case.
+fn around(text: &str, needle: &str) -> String {
+    const SIDE: usize = 60;
+    let lower = text.to_lowercase();
+    // Lower case may have other lengths: the place is one of characters, not of bytes.
+    let at = lower.find(needle).map_or(0, |at| lower[..at].chars().count());
+    let chars: Vec<char> = text.chars().collect();
+    let (from, to) = (at.saturating_sub(SIDE), (at + needle.chars().count() + SIDE).min(chars.len()));
+    let words: String = chars.get(from..to).unwrap_or_default().iter().collect();
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn alias(id: &str, name: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let history = History::load(context)?;
+    let session = history.one(id)?;
+    let key = format!("{}:{}", session.agent, session.id);
+    if let Some(name) = name {
+        if name.trim().is_empty() || clean(name) != name {
+            return Err(Failure::usage("a name has words and no control characters"));
+        }
+        if let Some((other, _)) = history.aliases.iter().find(|(other, known)| **other != key && *known == name) {
+            return Err(Failure::new(format!("{} is the name of {} already", clean(name), clean(other))));
+        }
+    }
+    aliases::set(&context.paths.data, &key, name)?;
+    match name {
+        Some(name) => out.line(&format!("{} is called {name}", clean(&key))),
+        None => out.line(&format!("{} has no name of yours", clean(&key))),
+    }
+    Ok(0)
+}
+
+fn resume(id: &str, print: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let history = History::load(context)?;
+    let session = history.one(id)?;
+    let row = history.row(session);
+    let Some(command) = row.resume else {
+        return Err(Failure::new(format!("{} cannot open a session again", session.agent)));
+    };
+    let folder = session.cwd.as_deref().map(PathBuf::from);
+    if print {
+        let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+        let cd = folder.map(|folder| format!("cd {} && ", quoted(&folder.to_string_lossy()))).unwrap_or_default();
+        out.line(&clean(&format!("{cd}{}", words.join(" "))));
+        return Ok(0);
+    }
+    let folder = folder.ok_or_else(|| Failure::new("the session does not say which folder it was started in"))?;
+    if !folder.is_dir() {
+        return Err(Failure::new(format!("the folder {} is gone", folder.display()))
+            .hint(format!("make it again, or start the agent elsewhere yourself: {}", clean(&command.join(" ")))));
+    }
+    let Some((program, rest)) = command.split_first() else { return Err(Failure::new("there is no command")) };
+    let name = program;
+    let Some(program) = proc::which(name.as_ref(), &context.env) else {
+        return Err(Failure::new(format!("could not start {name}: not found in PATH")));
+    };
+    out.flush();
+    let spec = proc::Spec {
+        program: program.into(),
+        args: rest.iter().map(Into::into).collect(),
+        dir: Some(folder),
+        env: context.env.clone(),
+    };
+    match proc::replace(&spec)? {
+        proc::Exit::Code(code) => Ok(u8::try_from(code).unwrap_or(1)),
+        proc::Exit::Signal(signal) => Ok(128_u8.saturating_add(u8::try_from(signal).unwrap_or(0))),
+    }
+}
+
+/// One word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,129 @@
+//! The sessions of all agents wired to the system: where the index lies, what rows say, how text is told. The crate
+//! `agents` decides what is read; the commands call this.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use agents::Surroundings;
+use agents::sessions::rows::{SessionRow, Turn};
+use agents::sessions::{Library, Session, Snapshot, Turns};
+use jiff::tz::TimeZone;
+use sys::Failure;
+use sys::files::TempTree;
+
+use crate::aliases::{self, Aliases};
+use crate::context::Context;
+
+/// Everything that rows are made of.
+pub struct History {
+    /// The index.
+    pub library: Library,
+    /// What it says now.
+    pub snapshot: Arc<Snapshot>,
+    /// The person's names.
+    pub aliases: Aliases,
+    /// Sessions that are open now.
+    pub live: HashSet<(&'static str, String)>,
+}
+
+impl History {
+    /// Looks at every file and reads what changed.
+    ///
+    /// # Errors
+    /// When no home folder is known, or the person's names cannot be read.
+    pub fn load(context: &Context) -> Result<Self, Failure> {
+        let around = Surroundings::of(&context.env).ok_or_else(|| Failure::new("no home folder is known"))?;
+        let mut library = Library::open(&context.paths.data.join("index"), &around);
+        let snapshot = library.refresh(&AtomicBool::new(false), &|_| {});
+        let live = agents::running::live(&around);
+        Ok(Self { library, snapshot, aliases: aliases::load(&context.paths.data)?, live })
+    }
+
+    /// The one session that `given` means: its id, the beginning of it, `agent:id`, or the person's name for it.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn one(&self, given: &str) -> Result<&Session, Failure> {
+        let named = self.aliases.iter().find(|(_, name)| *name == given).map(|(key, _)| key.as_str());
+        let found = self.snapshot.find(named.unwrap_or(given));
+        match found.as_slice() {
+            [one] => Ok(one),
+            [] => Err(Failure::new(format!("there is no session {}", sys::text::clean(given)))
+                .hint("`lazyagents sessions` lists them")),
+            several => {
+                let failure = Failure::new(format!("{} may be several sessions", sys::text::clean(given)));
+                let line = |session: &&Session| format!("{}:{}", session.agent, sys::text::clean(&session.id));
+                Err(several.iter().take(10).map(line).fold(failure, Failure::hint))
+            }
+        }
+    }
+
+    /// The row of a session (json.md).
+    pub fn row(&self, session: &Session) -> SessionRow {
+        let stamp = |at: Option<i64>| at.and_then(|at| agents::usage::stamp(at, &TimeZone::UTC));
+        let key = format!("{}:{}", session.agent, session.id);
+        let reads = agents::adapter::by_id(session.agent).and_then(agents::Adapter::reads);
+        SessionRow {
+            agent: session.agent.to_owned(),
+            id: session.id.clone(),
+            title: session.title.clone().or_else(|| session.first_prompt.as_deref().map(first_line)),
+            alias: self.aliases.get(&key).cloned(),
+            first_prompt: session.first_prompt.clone(),
+            cwd: session.cwd.clone(),
+            started: stamp(session.started),
+            updated: stamp(session.updated),
+            live: self.live.contains(&(session.agent, session.id.clone())),
+            archived: session.archived,
+            models: session.models.clone(),
+            prompts: session.prompts,
+            tool_calls: session.tool_calls,
+            failed_tool_calls: session.failed_tool_calls,
+            subagents: session.subagents,
+            compactions: session.compactions,
+            usage: session.usage(),
+            usage_by_role: session.by_role(),
+            cost_usd: session.cost().map(agents::usage::dollars),
+            path: session.path().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+            resume: reads.and_then(|reads| reads.resume(&session.id)),
+        }
+    }
+
+    /// Tells the turns of a session, those of its sub-agents behind its own.
+    ///
+    /// # Errors
+    /// When a file of it cannot be read.
+    pub fn tell(
+        &self,
+        context: &Context,
+        session: &Session,
+        each: &mut dyn FnMut(Turn) -> ControlFlow<()>,
+    ) -> Result<(), Failure> {
+        let Some(reads) = agents::adapter::by_id(session.agent).and_then(agents::Adapter::reads) else { return Ok(()) };
+        let scratch = TempTree::create(&context.paths.cache, "tell-")?;
+        let mut going = ControlFlow::Continue(());
+        for source in session.sources.iter().filter(|source| !source.aside) {
+            let mut turns = Turns::default();
+            let sink = &mut |piece| {
+                going = turns.take(piece).map_or(ControlFlow::Continue(()), &mut *each);
+                going
+            };
+            reads
+                .tell_from(&source.source, &session.id, 0, scratch.path(), sink)
+                .map_err(|why| Failure::new(format!("could not read {}", source.source.path.display())).cause(why))?;
+            if going.is_break() {
+                break;
+            }
+            if let Some(last) = turns.finish() {
+                going = each(last);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first line with words.
+pub fn first_line(text: &str) -> String {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+}
