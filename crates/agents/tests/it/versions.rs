@@ -158,7 +158,12 @@ fn the_rows_are_those_of_json_md() {
           "/home/dev/.codex/skills",
           "/home/dev/.agents/skills"
         ],
-        "can": [],
+        "can": [
+          "sessions",
+          "resume",
+          "usage",
+          "live"
+        ],
         "tried": true
       },
       {
