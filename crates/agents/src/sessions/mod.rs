@@ -7,6 +7,7 @@ pub mod rows;
 pub mod source;
 pub mod tokens;
 pub mod transcript;
+pub mod turns;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,6 +16,7 @@ pub use facts::{Claim, Facts, FirstPrompt, Part, Response, Role, Skip, Title};
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
+pub use turns::{Numbering, Turns};
 
 use crate::adapter::{Places, Surroundings};
 
