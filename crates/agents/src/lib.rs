@@ -11,6 +11,7 @@ pub mod json;
 mod managers;
 mod read;
 pub mod sessions;
+pub mod text;
 pub mod version;
 
 pub use adapter::{About, Adapter, Capability, Places, Surroundings};
