@@ -14,6 +14,7 @@ mod records;
 pub mod running;
 pub mod sessions;
 mod sqlite;
+pub mod text;
 pub mod usage;
 pub mod version;
 

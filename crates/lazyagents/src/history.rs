@@ -3,12 +3,14 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use agents::Surroundings;
 use agents::sessions::rows::{SessionRow, Turn};
-use agents::sessions::{Library, Session, Snapshot, Turns};
+use agents::sessions::{Library, Session, Snapshot, Source, Turns};
+use agents::text::Conversation;
 use jiff::tz::TimeZone;
 use sys::Failure;
 use sys::files::TempTree;
@@ -18,6 +20,8 @@ use crate::context::Context;
 
 /// Everything that rows are made of.
 pub struct History {
+    /// The folder of the index.
+    pub dir: PathBuf,
     /// The index.
     pub library: Library,
     /// What it says now.
@@ -35,10 +39,11 @@ impl History {
     /// When no home folder is known, or the person's names cannot be read.
     pub fn load(context: &Context) -> Result<Self, Failure> {
         let around = Surroundings::of(&context.env).ok_or_else(|| Failure::new("no home folder is known"))?;
-        let mut library = Library::open(&context.paths.data.join("index"), &around);
+        let dir = context.paths.data.join("index");
+        let mut library = Library::open(&dir, &around);
         let snapshot = library.refresh(&AtomicBool::new(false), &|_| {});
         let live = agents::running::live(&around);
-        Ok(Self { library, snapshot, aliases: aliases::load(&context.paths.data)?, live })
+        Ok(Self { dir, library, snapshot, aliases: aliases::load(&context.paths.data)?, live })
     }
 
     /// The one session that `given` means: its id, the beginning of it, `agent:id`, or the person's name for it.
@@ -94,33 +99,43 @@ impl History {
     ///
     /// # Errors
     /// When a file of it cannot be read.
-    pub fn tell(
-        &self,
-        context: &Context,
-        session: &Session,
-        each: &mut dyn FnMut(Turn) -> ControlFlow<()>,
-    ) -> Result<(), Failure> {
+    pub fn tell(&self, context: &Context, session: &Session, each: &mut dyn FnMut(Turn)) -> Result<(), Failure> {
         let Some(reads) = agents::adapter::by_id(session.agent).and_then(agents::Adapter::reads) else { return Ok(()) };
         let scratch = TempTree::create(&context.paths.cache, "tell-")?;
-        let mut going = ControlFlow::Continue(());
-        for source in session.sources.iter().filter(|source| !source.aside) {
-            let mut turns = Turns::default();
+        let mut turns = Turns::default();
+        for source in telling(session) {
             let sink = &mut |piece| {
-                going = turns.take(piece).map_or(ControlFlow::Continue(()), &mut *each);
-                going
+                turns.push(piece, &mut |_, turn| each(turn));
+                ControlFlow::Continue(())
             };
             reads
-                .tell_from(&source.source, &session.id, 0, scratch.path(), sink)
-                .map_err(|why| Failure::new(format!("could not read {}", source.source.path.display())).cause(why))?;
-            if going.is_break() {
-                break;
-            }
-            if let Some(last) = turns.finish() {
-                going = each(last);
-            }
+                .tell_from(source, &session.id, 0, scratch.path(), sink)
+                .map_err(|why| Failure::new(format!("could not read {}", source.path.display())).cause(why))?;
+            turns.end(&mut |_, turn| each(turn));
         }
         Ok(())
     }
+
+    /// Every session as the text store wants it, the newest first.
+    pub fn conversations(&self) -> Vec<Conversation<'_>> {
+        self.snapshot.sessions.iter().filter_map(conversation).collect()
+    }
+}
+
+fn conversation(session: &Session) -> Option<Conversation<'_>> {
+    Some(Conversation {
+        agent: session.agent,
+        session: &session.id,
+        cwd: session.cwd.as_deref(),
+        updated: session.updated,
+        sources: telling(session).collect(),
+        reads: agents::adapter::by_id(session.agent)?.reads()?,
+    })
+}
+
+/// The files that tell a session, in the order in which its turns are counted.
+fn telling(session: &Session) -> impl Iterator<Item = &Source> {
+    session.sources.iter().filter(|source| !source.aside).map(|source| &source.source)
 }
 
 /// The first line with words.

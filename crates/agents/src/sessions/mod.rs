@@ -18,7 +18,7 @@ pub use index::{Fate, Library, Progress, Session, SessionSource, Slot, Snapshot}
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
-pub use turns::Turns;
+pub use turns::{Numbering, Turns};
 
 use crate::adapter::{Places, Surroundings};
 

@@ -1,10 +1,13 @@
 //! `lazyagents sessions`: the conversations of all agents: listed, shown, searched, named, opened again.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use agents::sessions::rows::{Excerpt, Found, SessionRow, Turn};
 use agents::sessions::{Session, Speaker};
+use agents::text::{Conversation, Hit, Query, Rest, Store};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,9 +65,9 @@ enum Which {
         #[arg(long)]
         json: bool,
     },
-    /// Find those in which a text was said, in prompts, answers, and what tools were given and told
+    /// Find those in which words were said, in prompts, answers, and what tools were given and told
     Search {
-        /// The text; upper and lower case are the same
+        /// Words that all occur in one turn, "a phrase", and agent: project: since: role: tool:
         text: String,
         #[command(flatten)]
         list: ListArgs,
@@ -84,7 +87,7 @@ enum Which {
         #[arg(long)]
         print: bool,
     },
-    /// Read everything that is new into the index, and say what could not be read
+    /// Read everything that is new, so that searches are fast, and say what could not be read
     Index,
 }
 
@@ -261,6 +264,16 @@ fn index(context: &Context, out: &mut Out) -> Result<u8, Failure> {
     for warning in history.library.warnings() {
         out.say(&clean(warning));
     }
+    let mut store = Store::open(&history.dir);
+    let covered = store.build(&history.conversations(), &AtomicBool::new(false), &|_| {})?;
+    for warning in store.warnings() {
+        out.say(&clean(warning));
+    }
+    out.line(&format!(
+        "ready to be searched: {} of {}",
+        human::count(covered.sessions),
+        human::count(covered.of_sessions)
+    ));
     Ok(0)
 }
 
@@ -270,20 +283,14 @@ fn show(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Fa
     let row = history.row(session);
     if json {
         let mut turns = Vec::new();
-        history.tell(context, session, &mut |turn| {
-            turns.push(turn);
-            ControlFlow::Continue(())
-        })?;
+        history.tell(context, session, &mut |turn| turns.push(turn))?;
         out.json(&Shown { row, turns })?;
         return Ok(0);
     }
     out.heading(&clean(row.alias.as_deref().or(row.title.as_deref()).unwrap_or(&session.id)));
     let folder = session.cwd.as_deref().map_or_else(|| "-".to_owned(), |cwd| short(context, Path::new(cwd)));
     out.line(&format!("{}  {folder}  {}", session.agent, clean(&row.models.join(", "))));
-    history.tell(context, session, &mut |turn| {
-        say(&turn, out);
-        ControlFlow::Continue(())
-    })?;
+    history.tell(context, session, &mut |turn| say(&turn, out))?;
     Ok(0)
 }
 
@@ -305,49 +312,32 @@ fn say(turn: &Turn, out: &mut Out) {
     }
 }
 
-/// Places that are shown of one session.
-const EXCERPTS: usize = 3;
-
 fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    if text.trim().is_empty() {
-        return Err(Failure::usage("there is nothing to search for"));
-    }
+    let zone = TimeZone::system();
+    let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let query = Query::parse(text, &now.to_zoned_datetime(zone)).map_err(Failure::usage)?;
     let history = History::load(context)?;
-    let (wanted, needle) = (args.wanted(&history)?, text.to_lowercase());
+    let wanted = args.wanted(&history)?;
+    let all = history.conversations();
+    let chosen: HashSet<(&str, &str)> = wanted.iter().map(|session| (session.agent, session.id.as_str())).collect();
+    let among: Vec<_> = all.into_iter().filter(|one| chosen.contains(&(one.agent, one.session))).collect();
+    let store = Store::open(&history.dir);
     let mut found = Vec::new();
-    for session in wanted {
-        let (mut hits, mut excerpts, mut number) = (0_u64, Vec::new(), 0_u64);
-        let told = history.tell(context, session, &mut |turn| {
-            for part in parts(&turn) {
-                let count = part.to_lowercase().matches(&needle).count() as u64;
-                hits += count;
-                if count > 0 && excerpts.len() < EXCERPTS {
-                    excerpts.push(Excerpt { turn: number, role: turn.role, text: around(part, &needle) });
-                }
-            }
-            number += 1;
-            ControlFlow::Continue(())
-        });
-        // One that vanished or is damaged hides only itself.
-        if let Err(failure) = told {
-            out.say(&clean_lines(&failure.to_string()));
-        }
-        if hits > 0 {
-            let row = history.row(session);
-            found.push(Found { agent: row.agent, id: row.id, title: row.title, cwd: row.cwd, hits, excerpts });
-        }
+    let outcome = store.search(&among, &query, Rest::Scan, &AtomicBool::new(false), &mut |hit| {
+        found.extend(among.get(hit.conversation).and_then(|one| found_row(&history, one, hit)));
+        ControlFlow::Continue(())
+    });
+    for problem in outcome.problems.iter().chain(store.warnings()) {
+        out.say(&clean_lines(problem));
     }
     if args.json {
         out.json(&found)?;
         return Ok(u8::from(found.is_empty()));
     }
     for one in &found {
-        let title = clean(&first_line(one.title.as_deref().unwrap_or_default()));
-        out.heading(&format!(
-            "{}  {}  {title}",
-            clean(&one.id.chars().take(beginnings(&history)).collect::<String>()),
-            one.agent
-        ));
+        let title: String = clean(&first_line(one.title.as_deref().unwrap_or_default())).chars().take(100).collect();
+        let id: String = one.id.chars().take(beginnings(&history)).collect();
+        out.heading(&format!("{}  {}  {title}", clean(&id), one.agent));
         for excerpt in &one.excerpts {
             out.line(&format!("  {:>4}  {}", excerpt.turn, clean(&excerpt.text)));
         }
@@ -358,21 +348,20 @@ fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Resu
     Ok(u8::from(found.is_empty()))
 }
 
-fn parts(turn: &Turn) -> impl Iterator<Item = &str> {
-    let tools = turn.tools.iter().flat_map(|tool| [Some(tool.input.as_str()), tool.output.as_deref()]).flatten();
-    std::iter::once(turn.text.as_str()).chain(turn.reasoning.as_deref()).chain(tools)
-}
-
-/// Some words around the first place; `needle` is in lower case.
-fn around(text: &str, needle: &str) -> String {
-    const SIDE: usize = 60;
-    let lower = text.to_lowercase();
-    // Lower case may have other lengths: the place is one of characters, not of bytes.
-    let at = lower.find(needle).map_or(0, |at| lower[..at].chars().count());
-    let chars: Vec<char> = text.chars().collect();
-    let (from, to) = (at.saturating_sub(SIDE), (at + needle.chars().count() + SIDE).min(chars.len()));
-    let words: String = chars.get(from..to).unwrap_or_default().iter().collect();
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+fn found_row(history: &History, one: &Conversation<'_>, hit: Hit) -> Option<Found> {
+    let session = history.snapshot.sessions.iter().find(|s| s.agent == one.agent && s.id == one.session)?;
+    let row = history.row(session);
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let excerpts = hit.excerpts.into_iter();
+    let excerpts = excerpts.map(|found| Excerpt { turn: found.turn, role: found.role, text: words(&found.text) });
+    Some(Found {
+        agent: row.agent,
+        id: row.id,
+        title: row.title,
+        cwd: row.cwd,
+        hits: hit.hits,
+        excerpts: excerpts.collect(),
+    })
 }
 
 fn alias(id: &str, name: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, Failure> {

@@ -93,11 +93,17 @@ fn a_session_is_shown_whole() {
 #[test]
 fn what_was_said_is_found_and_nothing_else() {
     let home = used();
-    assert_snapshot!("search", run(&home, &["sessions", "search", "CART TOTAL"]));
+    assert_snapshot!("search", run(&home, &["sessions", "search", "total cart"]));
     assert_snapshot!("search_nothing", run(&home, &["sessions", "search", "You are powered by the model"]));
-    let found = run(&home, &["sessions", "search", "cart total", "--json", "--agent", "codex"]).ok().json();
+    let found = run(&home, &["sessions", "search", "\"cart total\"", "--json", "--agent", "codex"]).ok().json();
     assert_eq!((found.as_array().map(Vec::len), &found[0]["hits"]), (Some(1), &1.into()));
+    assert_eq!(run(&home, &["sessions", "search", "Cart Total"]).code(), 1, "capitals are meant");
+    assert_eq!(run(&home, &["sessions", "search", "cart agent:gemini-cli"]).code(), 1);
     assert_eq!(run(&home, &["sessions", "search", " "]).code(), 2);
+    // The store says the same as the files did.
+    let scanned = run(&home, &["sessions", "search", "total"]).ok().out();
+    let _ = run(&home, &["sessions", "index"]).ok();
+    assert_eq!(run(&home, &["sessions", "search", "total"]).ok().out(), scanned);
 }
 
 #[test]
