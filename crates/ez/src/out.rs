@@ -94,6 +94,12 @@ impl Out {
         answer
     }
 
+    /// A question whose answer is yes unless somebody says no; `None`, which is no, where nobody is there to answer.
+    pub fn agree(&mut self, question: &str) -> Option<bool> {
+        let answer = self.ask(&format!("{question} [Y/n]"))?;
+        Some(!matches!(answer.trim().to_lowercase().as_str(), "n" | "no"))
+    }
+
     /// A question whose answer is no unless somebody says yes. `None`: nobody was there to answer.
     pub fn confirm(&mut self, question: &str) -> Option<bool> {
         let answer = self.ask(&format!("{question} [y/N]"))?;

@@ -78,6 +78,8 @@ pub fn pick(context: &Context, list: &List, out: &mut Out) -> Result<Option<Choi
     }
     if let Some(preview) = &list.preview {
         args.push(format!("--preview={preview}"));
+        // Long lines (the keys) are read whole; a person's own window keeps its place and size.
+        args.push("--preview-window=wrap".to_owned());
     }
     if !list.query.is_empty() {
         args.push(format!("--query={}", list.query));

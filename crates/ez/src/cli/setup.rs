@@ -17,7 +17,7 @@ pub(super) fn run(_args: &Args, context: &Context, out: &mut Out) -> Result<u8, 
     roots(context, out)?;
     plugins_on(context, out)?;
     if !context.store.config_file().exists() || context.config.on_create == "none" {
-        let yes = context.globals.yes || out.confirm("Go into a session as soon as it is made?") == Some(true);
+        let yes = context.globals.yes || out.agree("Go into a session as soon as it is made?") == Some(true);
         if yes {
             context.store.update_config(|draft| draft.set("on_create", "cd"))?;
             out.line("on_create = cd");
@@ -68,7 +68,7 @@ fn plugins_on(context: &Context, out: &mut Out) -> Result<(), Failure> {
         if !known || on || !there(program) || other_multiplexer {
             continue;
         }
-        if context.globals.yes || out.confirm(&format!("Turn the plugin {name} on?")) == Some(true) {
+        if context.globals.yes || out.agree(&format!("Turn the plugin {name} on?")) == Some(true) {
             plugin::enable(context, name, out)?;
         }
     }
@@ -83,7 +83,7 @@ fn shell_line(context: &Context, out: &mut Out) {
         out.line(&format!("{file} has the shell line already."));
         return;
     }
-    let wanted = context.globals.yes || out.confirm(&format!("Add this line to {file}?  {line}")) == Some(true);
+    let wanted = context.globals.yes || out.agree(&format!("Add this line to {file}?  {line}")) == Some(true);
     if !wanted {
         out.line(&format!("Add this line to {file} yourself:  {line}"));
         return;

@@ -147,5 +147,7 @@ pub fn after_create(context: &Context, repo: &Repo, session: &Session, out: &mut
     if how.is_empty() || how == "none" {
         return Ok(Landing::default());
     }
-    accept(context, repo, session, &how, out)
+    let landing = accept(context, repo, session, &how, out)?;
+    remember(context, repo, session);
+    Ok(landing)
 }

@@ -162,3 +162,15 @@ fn a_workspace_is_a_root_by_path_or_name() {
     let refused = ez(&home, &["-w", "nowhere"]);
     assert!(refused.code() == 1 && refused.err().contains("workspaces: ~/work"), "{refused}");
 }
+
+#[test]
+fn the_session_that_was_made_and_entered_is_the_previous_one_later() {
+    let home = home();
+    repo(&home, "api");
+    let _ = ez(&home, &["config", "set", "on_create", "cd"]).ok();
+    for name in ["one", "two"] {
+        let _ = ez(&home, &["session", "new", name, "-r", "api"]).ok();
+    }
+    let _ = ez(&home, &["session", "enter", "two", "-r", "api"]).ok();
+    assert!(!ez(&home, &["go", "-", "--print"]).err().contains("no previous session"));
+}

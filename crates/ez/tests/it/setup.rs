@@ -16,7 +16,7 @@ fn the_first_bare_start_offers_setup_and_setup_can_be_repeated() {
     pty.wait_text("[~/src]");
     pty.send("\r");
     pty.wait_text("Added root: ");
-    pty.wait_text("[y/N]");
+    pty.wait_text("[Y/n]");
     // The rest is declined at the end of input.
     for _ in 0..4 {
         pty.send("n\r");
