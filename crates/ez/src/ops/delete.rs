@@ -184,11 +184,14 @@ fn remove(
         call.unstored = true;
         let effects = fire(context, &mut call, out);
         if let Some(failure) = effects.failure {
-            trash::forget(context, repo, &session.id);
+            let failure = match trash::take_back(context, repo, session, out) {
+                Ok(()) => failure.hint(format!("the session {} is still there", quoted(&session.name))),
+                Err(why) => failure
+                    .hint(format!("a plugin has removed its worktree, which is not back: {why}"))
+                    .hint(format!("all of it is in the trash: ez trash restore {}", session.id)),
+            };
             close(open, out);
-            return Err(failure
-                .hint(format!("the session {} is still there", quoted(&session.name)))
-                .hint("--no-hooks deletes it without asking plugins"));
+            return Err(failure.hint("--no-hooks deletes it without asking plugins"));
         }
         landing.add(effects.post, effects.cd);
     }

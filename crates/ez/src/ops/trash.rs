@@ -255,11 +255,14 @@ pub fn restore(context: &Context, entry: &Entry, out: &mut Out) -> Result<(), Fa
 pub(super) fn bring_back_entry(context: &Context, entry: &Entry, again: bool, out: &mut Out) -> Result<(), Failure> {
     let (repo, session) = of_entry(context, entry)?;
     let repo = &repo;
-    if let Some(path) = &session.path
-        && (again || !Path::new(path).exists())
-        && entry.tip.is_some()
-    {
-        restore_worktree(context, repo, entry, Path::new(path), out)?;
+    let had_worktree = entry.tip.is_some() || !moved_aside(repo, entry).is_empty();
+    if let Some(path) = session.path.as_deref().map(Path::new).filter(|_| had_worktree) {
+        if !again && path.exists() {
+            return Err(Failure::new(format!("could not restore {}", quoted(&session.name)))
+                .cause(format!("something is at {} already", path.display()))
+                .hint("move it away and try again; the trash keeps the session"));
+        }
+        restore_worktree(context, repo, entry, path, out)?;
     }
     let folder = root(context).join(&entry.id);
     if folder.join("notes").is_dir() {
@@ -272,6 +275,22 @@ pub(super) fn bring_back_entry(context: &Context, entry: &Entry, again: bool, ou
         Ok(())
     })?;
     forget(context, repo, &entry.id);
+    Ok(())
+}
+
+/// Undoes a deletion that a plugin stopped after another one had removed the worktree: it stands again, and the entry goes.
+///
+/// # Errors
+/// When it could not be brought back; the entry keeps everything then.
+pub(super) fn take_back(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -> Result<(), Failure> {
+    let gone = session.path.as_deref().map(Path::new).filter(|path| !path.exists());
+    if let Some(path) = gone
+        && let Some(entry) = list(context).into_iter().find(|entry| entry.id == session.id)
+        && (entry.tip.is_some() || !moved_aside(repo, &entry).is_empty())
+    {
+        restore_worktree(context, repo, &entry, path, out)?;
+    }
+    forget(context, repo, &session.id);
     Ok(())
 }
 

@@ -140,3 +140,45 @@ fn after_thirty_days_an_entry_goes_by_itself() {
     assert!(deleted.err().contains("1 sessions deleted more than 30 days ago left the trash"), "{deleted}");
     assert_eq!(ez(&home, &["trash", "list", "--json"]).ok().json().as_array().map(Vec::len), Some(1));
 }
+
+#[test]
+fn a_deletion_that_a_later_plugin_stops_brings_the_worktree_back() {
+    let (home, main, tree) = world();
+    crate::plugin(
+        &home,
+        "bad",
+        &["on_session_delete"],
+        "",
+        "cat >/dev/null; echo '{\"success\":false,\"error\":\"no\"}'",
+    );
+    let before = git(&home, &tree, &["status", "--porcelain", "--ignored"]);
+    let stopped = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]);
+    assert!(stopped.code() == 1 && stopped.err().contains("the session 'feat' is still there"), "{stopped}");
+    assert_eq!(git(&home, &tree, &["status", "--porcelain", "--ignored"]), before);
+    assert_eq!(kept(&home), Vec::<PathBuf>::new());
+    assert_eq!(git(&home, &main, &["for-each-ref", "refs/ez"]), "");
+    // The same where the plugin that makes worktrees removes them for good.
+    let body = "p=$(cat | sed -n 's/.*\"session\":{[^}]*\"path\":\"\\([^\"]*\\)\".*/\\1/p'); \
+        git -C \"$p\" worktree remove --force \"$p\" && touch \"$p.gone\"; echo '{\"success\":true}'";
+    let _ = ez(&home, &["plugin", "disable", "git-worktree"]).ok();
+    let _ = ez(&home, &["plugin", "disable", "bad"]).ok();
+    crate::plugin(&home, "other", &["on_session_delete"], "mutates_session_path = true", body);
+    let _ = ez(&home, &["plugin", "enable", "bad"]).ok();
+    let stopped = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]);
+    assert_eq!(stopped.code(), 1, "{stopped}");
+    assert!(std::path::Path::new(&format!("{tree}.gone")).exists(), "it was removed: {stopped}");
+    assert_eq!(git(&home, &tree, &["status", "--porcelain", "--ignored"]), before, "{stopped}");
+}
+
+#[test]
+fn a_restore_never_goes_where_something_else_is() {
+    let (home, _, tree) = world();
+    let _ = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
+    home.write(format!("{tree}/mine"), "mine");
+    let refused = ez(&home, &["trash", "restore", "feat"]);
+    assert!(refused.code() == 1 && refused.err().contains("is at "), "{refused}");
+    assert_eq!(home.read(format!("{tree}/mine")), "mine");
+    std::fs::remove_dir_all(&tree).unwrap();
+    let _ = ez(&home, &["trash", "restore", "feat"]).ok();
+    assert!(git(&home, &tree, &["status", "--porcelain"]).contains("??"));
+}
