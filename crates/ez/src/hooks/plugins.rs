@@ -158,3 +158,50 @@ pub fn in_order(context: &Context, hook: Hook) -> (Vec<Plugin>, Vec<Broken>) {
 pub fn usable(context: &Context) -> Vec<Plugin> {
     enabled(context).into_iter().filter_map(Result::ok).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn line() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just("name = \"p\"".to_owned()),
+            Just("version = \"1\"".to_owned()),
+            Just("description = \"\"".to_owned()),
+            Just("hooks = [\"on_session_create\", \"of_tomorrow\"]".to_owned()),
+            Just("[[binds]]".to_owned()),
+            Just("[config_schema.a]".to_owned()),
+            "executable = \"[a-z./\\\\ -]{0,8}\"",
+            "[a-z_]{1,8} = [a-z0-9\"\\[\\]{}]{0,6}",
+            "\\PC{0,12}",
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        #[allow(clippy::disallowed_methods)]
+        fn any_manifest_is_read_or_named_and_its_executable_stays_in_its_folder(lines in prop::collection::vec(line(), 0..9)) {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::write(folder.path().join("manifest.toml"), lines.join("\n")).unwrap();
+            match read_manifest(folder.path()) {
+                Ok(manifest) => {
+                    let path = folder.path().join(&manifest.executable);
+                    prop_assert!(path.starts_with(folder.path()) && path.components().all(|part| part.as_os_str() != ".."));
+                }
+                Err(failure) => prop_assert!(failure.to_string().contains("manifest.toml"), "{failure}"),
+            }
+        }
+
+        #[test]
+        fn a_name_is_one_folder(name in "\\PC{0,12}") {
+            if check_name(&name).is_ok() {
+                prop_assert_eq!(Path::new(&name).components().count(), 1);
+                prop_assert!(!name.starts_with(['.', '-']));
+            }
+        }
+    }
+}
