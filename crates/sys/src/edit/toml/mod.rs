@@ -2,11 +2,16 @@
 //! goes to the end of the file, and taking them away leaves what was there before. A removed line takes its trailing
 //! comment along only when there is none; comments always stay.
 
+mod places;
+mod written;
+
 use std::ops::Range;
 
 use serde_json::Value;
-use toml_edit::{Array, Document, InlineTable, Item, Key, Table, TableLike, Value as Node};
+use toml_edit::{Array, Document, InlineTable, Item, Key, Table, Value as Node};
 
+use self::places::{first_key_start, inline_ends, last_inline_end, last_value_end, own_lines, table_model};
+use self::written::{New, inline, key, key_of, nested, word};
 use super::model::{Model, same, wrong_kind};
 use super::{Change, Doubt, Edited, Step, shown};
 
@@ -584,143 +589,5 @@ impl<'a> Text<'a> {
     fn line_words(&self, at: usize) -> usize {
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         start + self.line_indent(at).len()
-    }
-}
-
-/// What is to be written.
-enum New {
-    /// On one line.
-    Raw(String),
-    /// With a header of its own.
-    Table(Vec<(String, String)>),
-}
-
-impl New {
-    fn of(value: &Value) -> Result<Self, Doubt> {
-        match value {
-            Value::Object(map) => {
-                Ok(Self::Table(map.iter().map(|(k, v)| Ok((k.clone(), inline(v)?))).collect::<Result<_, Doubt>>()?))
-            }
-            other => Ok(Self::Raw(inline(other)?)),
-        }
-    }
-
-    fn is_table(&self) -> bool {
-        matches!(self, Self::Table(_))
-    }
-
-    fn inline(&self) -> String {
-        match self {
-            Self::Raw(raw) => raw.clone(),
-            Self::Table(map) if map.is_empty() => "{}".to_owned(),
-            Self::Table(map) => {
-                let parts: Vec<_> = map.iter().map(|(k, v)| format!("{} = {v}", word(k))).collect();
-                format!("{{ {} }}", parts.join(", "))
-            }
-        }
-    }
-}
-
-/// `value` on one line.
-fn inline(value: &Value) -> Result<String, Doubt> {
-    Ok(match value {
-        Value::Null => return Err(Doubt::general("TOML has no null")),
-        Value::Bool(yes) => yes.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => Node::from(text.as_str()).to_string(),
-        Value::Array(list) => {
-            format!("[{}]", list.iter().map(inline).collect::<Result<Vec<_>, _>>()?.join(", "))
-        }
-        Value::Object(_) => New::of(value)?.inline(),
-    })
-}
-
-fn nested(path: &[Step], value: &str) -> String {
-    path.iter().rev().fold(value.to_owned(), |value, step| format!("{{ {} = {value} }}", key(step)))
-}
-
-fn key_of(step: &Step) -> Option<&str> {
-    match step {
-        Step::Key(key) => Some(key),
-        Step::Index(_) => None,
-    }
-}
-
-fn key(step: &Step) -> String {
-    key_of(step).map(word).unwrap_or_default()
-}
-
-fn word(key: &str) -> String {
-    Key::new(key).to_string()
-}
-
-/// How many lines stand below the header of this table.
-fn own_lines(table: &Table) -> usize {
-    let lines = |item: &Item| match item {
-        Item::Value(_) => 1,
-        Item::Table(inner) if inner.is_dotted() => own_lines(inner),
-        _ => 0,
-    };
-    table.iter().map(|(_, item)| lines(item)).sum()
-}
-
-/// Where the last value that stands in the lines of this table ends.
-fn last_value_end(table: &Table) -> Option<usize> {
-    let end = |item: &Item| match item {
-        Item::Value(value) => value.span().map(|span| span.end),
-        Item::Table(inner) if inner.is_dotted() => last_value_end(inner),
-        _ => None,
-    };
-    table.iter().filter_map(|(_, item)| end(item)).max()
-}
-
-fn last_inline_end(table: &InlineTable) -> Option<usize> {
-    inline_ends(table).into_iter().max()
-}
-
-/// Where each pair of an inline table ends, those with dotted keys too.
-fn inline_ends(table: &InlineTable) -> Vec<usize> {
-    let mut ends = Vec::new();
-    for (_, value) in table {
-        match value {
-            Node::InlineTable(inner) if inner.is_dotted() => ends.extend(inline_ends(inner)),
-            other => ends.extend(other.span().map(|span| span.end)),
-        }
-    }
-    ends
-}
-
-fn first_key_start(table: &Table) -> Option<usize> {
-    let own = |item: &Item| match item {
-        Item::Value(_) => true,
-        Item::Table(inner) => inner.is_dotted(),
-        _ => false,
-    };
-    let names = table.iter().filter(|(_, item)| own(item));
-    names.filter_map(|(name, _)| table.key(name).and_then(Key::span)).map(|span| span.start).min()
-}
-
-fn table_model(table: &dyn TableLike) -> Model {
-    Model::Map(table.iter().map(|(key, item)| (key.to_owned(), item_model(item))).collect())
-}
-
-fn item_model(item: &Item) -> Model {
-    match item {
-        Item::None => Model::Null,
-        Item::Value(value) => value_model(value),
-        Item::Table(table) => table_model(table),
-        Item::ArrayOfTables(tables) => Model::List(tables.iter().map(|table| table_model(table)).collect()),
-    }
-}
-
-fn value_model(value: &Node) -> Model {
-    match value {
-        Node::String(text) => Model::Text(text.value().clone()),
-        Node::Integer(number) => Model::Number(number.value().to_string()),
-        Node::Float(number) => Model::Number(format!("{:?}", number.value())),
-        Node::Boolean(yes) => Model::Bool(*yes.value()),
-        Node::Datetime(time) => Model::Number(time.value().to_string()),
-        Node::Array(list) => Model::List(list.iter().map(value_model).collect()),
-        Node::InlineTable(table) => table_model(table),
     }
 }
