@@ -51,14 +51,15 @@ pub struct Query {
 pub fn table(snapshot: &Snapshot, query: &Query) -> UsageTable {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     let mut total = Sum::default();
-    let mut counted: Vec<(&Session, &Slot)> = Vec::new();
+    let mut all: Vec<(&Session, &Slot)> = Vec::new();
     for session in &snapshot.sessions {
         if query.agents.is_empty() || query.agents.iter().any(|agent| agent == session.agent) {
-            counted.extend(session.slots.iter().filter(|slot| within(slot, query)).map(|slot| (session, slot)));
+            all.extend(session.slots.iter().map(|slot| (session, slot)));
         }
     }
-    let blocks = if query.view == View::Blocks { blocks(&counted) } else { Vec::new() };
-    for (session, slot) in &counted {
+    // Of everything: a block begins where it began, whatever is asked for.
+    let blocks = if query.view == View::Blocks { blocks(&all) } else { Vec::new() };
+    for (session, slot) in all.iter().filter(|(_, slot)| within(slot, query)) {
         total.add(slot);
         sums.entry(key(session, slot, query, &blocks)).or_default().add(slot);
     }

@@ -174,8 +174,7 @@ pub(super) fn merge(entries: &[Entry]) -> Snapshot {
         let mut session = describe(&gathered);
         let mut slots: BTreeMap<(Option<i64>, Role, Option<usize>), Slot> = BTreeMap::new();
         each_response(&gathered, &settled, |_, response, model, replaced| {
-            let new = response.key == 0 || seen.insert((gathered.agent, response.key), ()).is_none();
-            if !new || replaced {
+            if replaced || response.key != 0 && seen.insert((gathered.agent, response.key), ()).is_some() {
                 return;
             }
             let model = model.map(|name| place(&mut session.models, name));

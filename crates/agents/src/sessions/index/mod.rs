@@ -60,19 +60,21 @@ impl Snapshot {
 pub struct Library {
     dir: PathBuf,
     around: Surroundings,
-    entries: Vec<Entry>,
+    /// Nothing before it was needed.
+    entries: Option<Vec<Entry>>,
     warnings: Vec<String>,
 }
 
 impl Library {
     /// The index in `dir`, which is made when it is first written.
     pub fn open(dir: &Path, around: &Surroundings) -> Self {
-        Self { dir: dir.to_owned(), around: around.clone(), entries: store::load(dir), warnings: Vec::new() }
+        Self { dir: dir.to_owned(), around: around.clone(), entries: None, warnings: Vec::new() }
     }
 
     /// What the index says, without looking at any file.
-    pub fn known(&self) -> Arc<Snapshot> {
-        Arc::new(merge::merge(&self.entries))
+    pub fn known(&mut self) -> Arc<Snapshot> {
+        let dir = &self.dir;
+        Arc::new(merge::merge(self.entries.get_or_insert_with(|| store::load(dir))))
     }
 
     /// What went wrong with the index itself; it works all the same.
@@ -82,10 +84,9 @@ impl Library {
 
     /// Looks at every file and reads what changed since. A cancelled one keeps what it has read so far.
     pub fn refresh(&mut self, cancel: &AtomicBool, progress: &(dyn Fn(Progress) + Sync)) -> Arc<Snapshot> {
-        let found = self.look();
+        let ((found, silent), entries) = self.look_and_load();
         let mut old: HashMap<(&'static str, PathBuf), Entry> =
-            self.entries.drain(..).map(|entry| ((entry.agent, entry.source.path.clone()), entry)).collect();
-        let before = old.len();
+            entries.into_iter().map(|entry| ((entry.agent, entry.source.path.clone()), entry)).collect();
         let mut kept = Vec::with_capacity(found.len());
         let mut todo = Vec::new();
         for (adapter, source) in found {
@@ -94,31 +95,52 @@ impl Library {
                 entry => todo.push((adapter, source, entry)),
             }
         }
-        // A file that is gone takes its entry along.
-        let changed = !todo.is_empty() || kept.len() != before;
-        kept.extend(self.read(todo, cancel, progress));
+        // An agent that could not be looked at keeps what was known of it; elsewhere a file that is gone takes its entry
+        // along.
+        let unseen = old.extract_if(|(agent, _), _| silent.contains(agent)).map(|(_, entry)| entry);
+        kept.extend(unseen);
+        let read = self.read(todo, cancel, progress);
+        let changed = !old.is_empty() || read.iter().any(|entry| entry.failed.is_none());
+        kept.extend(read);
         kept.sort_by(|a, b| (a.agent, &a.source.path).cmp(&(b.agent, &b.source.path)));
-        self.entries = kept;
-        if changed && let Err(failure) = store::save(&self.dir, &self.entries) {
+        if changed && let Err(failure) = store::save(&self.dir, &kept) {
             self.warnings.push(format!("the index could not be kept: {failure}"));
         }
+        self.entries = Some(kept);
         self.known()
     }
 
     /// Tells `each` what became of every response of the session: counted, or why not.
     pub fn explain(&self, session: &Session, each: &mut Explained<'_>) {
-        merge::explain(&self.entries, session, each);
+        merge::explain(self.entries.as_deref().unwrap_or_default(), session, each);
     }
 
-    fn look(&self) -> Vec<(&'static dyn Adapter, Source)> {
+    /// What the disk has and what the index had, asked for side by side.
+    fn look_and_load(&mut self) -> (Looked, Vec<Entry>) {
+        if let Some(entries) = self.entries.take() {
+            return (self.look(), entries);
+        }
+        std::thread::scope(|scope| {
+            let loading = scope.spawn(|| store::load(&self.dir));
+            let found = self.look();
+            (found, loading.join().unwrap_or_default())
+        })
+    }
+
+    fn look(&self) -> Looked {
         let readers: Vec<_> = all().iter().copied().filter(|adapter| adapter.reads().is_some()).collect();
-        let mut found: Vec<Vec<(&'static dyn Adapter, Source)>> = Vec::new();
+        let (mut found, mut silent) = (Vec::new(), Vec::new());
         std::thread::scope(|scope| {
             let looking: Vec<_> =
                 readers.iter().map(|adapter| scope.spawn(|| look_at(*adapter, &self.around))).collect();
-            found.extend(looking.into_iter().filter_map(|thread| thread.join().ok()));
+            for (thread, adapter) in looking.into_iter().zip(&readers) {
+                match thread.join() {
+                    Ok(sources) => found.extend(sources),
+                    Err(_) => silent.push(adapter.about().id),
+                }
+            }
         });
-        found.into_iter().flatten().collect()
+        (found, silent)
     }
 
     fn read(
@@ -160,6 +182,9 @@ impl Library {
         entries
     }
 }
+
+/// The sources that there are, and the agents that could not be looked at.
+type Looked = (Vec<(&'static dyn Adapter, Source)>, Vec<&'static str>);
 
 fn look_at(adapter: &'static dyn Adapter, around: &Surroundings) -> Vec<(&'static dyn Adapter, Source)> {
     let mut found = Vec::new();

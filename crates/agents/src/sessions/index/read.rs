@@ -1,7 +1,7 @@
 //! Reads one source, from where it was left or from the beginning, in memory for a few lines.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use sys::files::TempTree;
@@ -16,7 +16,7 @@ const STEP: usize = 512 << 10;
 /// The longest line that is handed on, bytes; a longer one is counted as left out.
 const LONGEST: usize = 64 << 20;
 
-/// Bytes before the offset that must still be there.
+/// Bytes at the beginning, and before the offset, that must still be there.
 const TAIL: u64 = 256;
 
 /// A buffer that a thread uses for one file after the other.
@@ -31,6 +31,7 @@ pub(super) fn entry(
     dir: &Path,
     buffer: &mut Buffer,
 ) -> Option<Entry> {
+    let earlier = before.clone();
     let read = match source.kind {
         Kind::Whole => whole(adapter, &source, dir).map(|facts| (facts, source.size, 0)),
         Kind::Zstd => packed(adapter, &source, buffer),
@@ -41,7 +42,11 @@ pub(super) fn entry(
         Ok((facts, offset, tail)) => Some(Entry { agent, source, offset, tail, facts, failed: None }),
         // Agents delete their own files; that is no fault.
         Err(_) if !source.path.exists() => None,
-        Err(why) => Some(Entry { agent, source, offset: 0, tail: 0, facts: Facts::default(), failed: Some(why) }),
+        // What was known of it stays, and it is read again next time: a database may only be locked at the moment.
+        Err(why) => Some(match earlier {
+            Some(earlier) => Entry { failed: Some(why), ..earlier },
+            None => Entry { agent, source, offset: 0, tail: 0, facts: Facts::default(), failed: Some(why) },
+        }),
     }
 }
 
@@ -79,10 +84,10 @@ fn lines(adapter: &dyn Adapter, source: &Source, before: Option<Entry>, buffer: 
 fn packed(adapter: &dyn Adapter, source: &Source, buffer: &mut Buffer) -> Gone {
     let Some(reads) = adapter.reads() else { return Err("it cannot be read".to_owned()) };
     let file = File::open(&source.path).map_err(|error| error.to_string())?;
-    let unpacked = ruzstd::decoding::StreamingDecoder::new(std::io::BufReader::new(file));
-    let mut unpacked = unpacked.map_err(|error| format!("it cannot be unpacked: {error}"))?;
+    let mut unpacked = Frames { packed: Some(BufReader::new(file)), frame: None };
     let mut reader = reads.reader(source, None);
-    let (end, skipped) = feed(&mut unpacked, 0, reader.as_mut(), buffer).map_err(|error| error.to_string())?;
+    let (end, skipped) =
+        feed(&mut unpacked, 0, reader.as_mut(), buffer).map_err(|error| format!("it cannot be unpacked: {error}"))?;
     let mut facts = reader.finish();
     for at in skipped {
         facts.skip(at, "a line of more than 64 MiB");
@@ -90,13 +95,42 @@ fn packed(adapter: &dyn Adapter, source: &Source, buffer: &mut Buffer) -> Gone {
     Ok((facts, end, 0))
 }
 
-/// The last bytes before `offset`, hashed.
+/// What a zstd file holds: one frame behind the other, as a program that appends writes them.
+struct Frames {
+    packed: Option<BufReader<File>>,
+    frame: Option<ruzstd::decoding::StreamingDecoder<BufReader<File>, ruzstd::decoding::FrameDecoder>>,
+}
+
+impl Read for Frames {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            if let Some(frame) = &mut self.frame {
+                let got = frame.read(into)?;
+                if got > 0 || into.is_empty() {
+                    return Ok(got);
+                }
+                self.packed = self.frame.take().map(ruzstd::decoding::StreamingDecoder::into_inner);
+            }
+            let Some(mut packed) = self.packed.take() else { return Ok(0) };
+            if packed.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.frame = Some(ruzstd::decoding::StreamingDecoder::new(packed).map_err(std::io::Error::other)?);
+        }
+    }
+}
+
+/// The first bytes of the file and the last ones before `offset`, hashed.
 fn tail(file: &mut File, offset: u64) -> std::io::Result<u64> {
     let length = offset.min(TAIL);
+    let (mut first, mut last) = (vec![0; usize::try_from(length).unwrap_or(0)], Vec::new());
+    last.resize(first.len(), 0);
+    file.seek(SeekFrom::Start(0))?;
+    file.read_exact(&mut first)?;
     file.seek(SeekFrom::Start(offset - length))?;
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-    file.read_exact(&mut bytes)?;
-    Ok(Response::key(&bytes))
+    file.read_exact(&mut last)?;
+    first.extend_from_slice(&last);
+    Ok(Response::key(&first))
 }
 
 /// Hands all whole lines to `reader`. Where they ended, and where lines began that are too long.
@@ -113,7 +147,8 @@ fn feed(
     let (mut at, mut filled, mut skipped, mut passing) = (start, 0, Vec::new(), false);
     loop {
         if filled == buffer.len() {
-            let longer = buffer.len().saturating_mul(2);
+            // A little beyond the longest line, to see that one is longer.
+            let longer = buffer.len().saturating_mul(2).min(LONGEST + STEP);
             buffer.resize(longer, 0);
         }
         let got = match file.read(&mut buffer[filled..]) {

@@ -11,7 +11,7 @@ use crate::adapter::by_id;
 use crate::sessions::{Facts, Kind, Response, Source};
 
 /// Changed whenever an older file would be read wrongly: a field, an adapter's way of counting.
-const VERSION: &[u8] = b"lazyagents index 1\n";
+const VERSION: &[u8] = b"lazyagents index 3\n";
 
 /// One source and what it says.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Entry {
     pub(super) source: Source,
     /// Bytes that have been read: the rest is half a line.
     pub(super) offset: u64,
-    /// The bytes before `offset`, hashed: a file that has others there is another one.
+    /// The first bytes and those before `offset`, hashed: a file that has others there is another one.
     pub(super) tail: u64,
     pub(super) facts: Facts,
     /// Why nothing could be read.
@@ -34,7 +34,7 @@ impl Entry {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct Stored {
     agent: String,
     path: Vec<u8>,
@@ -56,10 +56,10 @@ fn file(dir: &Path) -> PathBuf {
 pub(super) fn load(dir: &Path) -> Vec<Entry> {
     const LARGEST: usize = 4 << 30;
     let Ok(Some(bytes)) = files::read_bounded(&file(dir), LARGEST) else { return Vec::new() };
-    let Some((sum, body)) = bytes.strip_prefix(VERSION).and_then(|rest| rest.split_first_chunk::<8>()) else {
+    let Some((check, body)) = bytes.strip_prefix(VERSION).and_then(|rest| rest.split_first_chunk::<8>()) else {
         return Vec::new();
     };
-    if u64::from_le_bytes(*sum) != Response::key(body) {
+    if u64::from_le_bytes(*check) != sum(body) {
         return Vec::new();
     }
     let Ok(stored) = postcard::from_bytes::<Vec<Stored>>(body) else { return Vec::new() };
@@ -83,14 +83,30 @@ fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
     String::from_utf8(bytes).ok().map(|text| PathBuf::from(OsString::from(text)))
 }
 
+/// As [`Stored`], of what is in memory: the same bytes without a copy of everything.
+#[derive(Serialize)]
+struct Storing<'a> {
+    agent: &'a str,
+    path: &'a [u8],
+    kind: Kind,
+    size: u64,
+    mtime: i128,
+    inode: u64,
+    archived: bool,
+    offset: u64,
+    tail: u64,
+    facts: &'a Facts,
+}
+
 /// Replaces the file; another process at the same time wins or loses as a whole.
 pub(super) fn save(dir: &Path, entries: &[Entry]) -> Result<(), Failure> {
-    let stored: Vec<Stored> = entries
+    let stored: Vec<Storing<'_>> = entries
         .iter()
-        .filter(|entry| entry.failed.is_none())
-        .map(|entry| Stored {
-            agent: entry.agent.to_owned(),
-            path: entry.source.path.as_os_str().as_encoded_bytes().to_vec(),
+        // One that has never been read has nothing to keep.
+        .filter(|entry| entry.failed.is_none() || entry.facts != Facts::default())
+        .map(|entry| Storing {
+            agent: entry.agent,
+            path: entry.source.path.as_os_str().as_encoded_bytes(),
             kind: entry.source.kind,
             size: entry.source.size,
             mtime: entry.source.mtime,
@@ -98,15 +114,24 @@ pub(super) fn save(dir: &Path, entries: &[Entry]) -> Result<(), Failure> {
             archived: entry.source.archived,
             offset: entry.offset,
             tail: entry.tail,
-            facts: entry.facts.clone(),
+            facts: &entry.facts,
         })
         .collect();
     let failed = |error: postcard::Error| Failure::new("the index has no form on disk").cause(error);
     let body = postcard::to_stdvec(&stored).map_err(failed)?;
     let mut bytes = Vec::with_capacity(VERSION.len() + 8 + body.len());
     bytes.extend_from_slice(VERSION);
-    bytes.extend_from_slice(&Response::key(&body).to_le_bytes());
+    bytes.extend_from_slice(&sum(&body).to_le_bytes());
     bytes.extend_from_slice(&body);
     files::make_private_dir(dir)?;
     files::write_atomic(&file(dir), &bytes, Mode::Private).map(drop)
+}
+
+/// A checksum against damage, eight bytes at a time: the file may have hundreds of megabytes.
+fn sum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let mixed = words.iter().fold(0x9e37_79b9_7f4a_7c15_u64, |sum, word| {
+        (sum ^ u64::from_le_bytes(*word)).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29)
+    });
+    mixed ^ Response::key(rest)
 }

@@ -68,7 +68,7 @@ fn a_damaged_index_is_made_anew() {
     refreshed(&mut Library::open(&index, &around(&home)));
     let file = index.join("sessions.bin");
     let whole = fs::read(&file).unwrap();
-    for damage in [&b""[..], b"lazyagents index 0\n", &whole[..whole.len() - 1]] {
+    for damage in [&b""[..], b"lazyagents index 2\n", &whole[..whole.len() - 1]] {
         fs::write(&file, damage).unwrap();
         let mut library = Library::open(&index, &around(&home));
         assert!(library.known().sessions.is_empty());
@@ -88,4 +88,47 @@ fn a_session_is_found_by_the_beginning_of_its_id() {
     assert_eq!(ids("claude-code:abd"), ["abd"]);
     assert!(ids("codex:abd").is_empty() && ids("").is_empty());
     assert_eq!(snapshot.sessions[0].by_role().keys().copied().collect::<Vec<_>>(), [Role::Main]);
+}
+
+#[test]
+#[cfg(unix)]
+#[allow(clippy::disallowed_methods)]
+fn what_cannot_be_read_for_a_moment_stays_and_is_not_written_again_and_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (home, index) = (dir.path().join("home"), dir.path().join("index"));
+    let file = write(&home, "one.jsonl", &response("a", 3));
+    let mut library = Library::open(&index, &around(&home));
+    refreshed(&mut library);
+    // A folder in its place: it is there, and no file.
+    let written = || fs::metadata(index.join("sessions.bin")).unwrap().modified().unwrap();
+    let before = written();
+    write(&home, "two.jsonl/x", "");
+    assert_eq!(refreshed(&mut library).sessions.len(), 1);
+    assert_eq!(written(), before, "nothing has changed");
+    // Rewritten with the same end: it is another file.
+    let rewritten = response("other", 9) + &response("a", 3) + &response("a", 3);
+    fs::write(&file, rewritten).unwrap();
+    assert_eq!(refreshed(&mut library).sessions[0].usage().output, 12);
+}
+
+#[test]
+#[allow(clippy::disallowed_methods)]
+fn a_packed_rollout_is_read_to_its_last_frame() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join(".codex/archived_sessions");
+    fs::create_dir_all(&folder).unwrap();
+    let meta = r#"{"timestamp":"2026-11-30T20:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#;
+    let count = r#"{"timestamp":"2026-11-30T20:00:01Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":5,"output_tokens":7}}}}"#;
+    let pack = |text: &str| {
+        let level = ruzstd::encoding::CompressionLevel::Fastest;
+        ruzstd::encoding::compress_to_vec(text.as_bytes(), level)
+    };
+    // The line is cut between the frames.
+    let (one, two) = count.split_at(40);
+    let packed = [pack(&format!("{meta}\n{one}")), pack(&format!("{two}\n"))].concat();
+    fs::write(folder.join("rollout-2026-11-30T20-00-00-01a22e16-9cd7-7550-bee2-612e3a8b2ecb.jsonl.zst"), packed)
+        .unwrap();
+    let snapshot = refreshed(&mut Library::open(&dir.path().join("index"), &around(dir.path())));
+    let session = &snapshot.sessions[0];
+    assert_eq!((session.usage().output, session.archived, session.cwd.as_deref()), (7, true, Some("/w")));
 }
