@@ -137,8 +137,12 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
         |text| RepoState::read(text).map(drop),
         fix,
     ));
-    for (path, left) in record::left(context, &repo.id) {
-        section.problems.push(interrupted(context, repo, &path, &left, fix, out));
+    for left in record::left(context, &repo.id) {
+        match &left.record {
+            Some(record) => section.problems.push(interrupted(context, repo, &left.file, record, fix, out)),
+            // It stands before the first step, so one that was not even written whole has begun nothing.
+            None => section.problems.extend(set_aside_damaged(&left.file, readable, fix)),
+        }
     }
     let sessions = context.store.sessions(&repo.id).unwrap_or_default();
     for session in &sessions {
@@ -158,6 +162,10 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
     if fix && sessions.iter().any(|session| session.parent_id.is_some()) {
         mend_parents(context, repo, section);
     }
+}
+
+fn readable(text: &str) -> Result<(), Failure> {
+    serde_json::from_str::<record::Record>(text).map(drop).map_err(|error| Failure::new(error.to_string()))
 }
 
 fn mend_parents(context: &Context, repo: &Repo, section: &mut Section) {

@@ -110,19 +110,28 @@ impl Open {
     }
 }
 
+/// A record whose process is gone. Nobody else can take it up while this is held.
+#[derive(Debug)]
+pub struct Left {
+    /// Its file.
+    pub file: PathBuf,
+    /// What it says; `None` when it is damaged or empty, as a kill while it was written leaves it.
+    pub record: Option<Record>,
+    _lock: Lock,
+}
+
 /// The records of a repository whose process is gone.
-pub fn left(context: &Context, repo: &str) -> Vec<(PathBuf, Record)> {
+pub fn left(context: &Context, repo: &str) -> Vec<Left> {
     let Ok(entries) = std::fs::read_dir(dir(context, repo)) else { return Vec::new() };
     let mut found = Vec::new();
-    for path in entries.flatten().map(|entry| entry.path()) {
-        if path.extension().is_none_or(|ext| ext != "json") {
+    for file in entries.flatten().map(|entry| entry.path()) {
+        if file.extension().is_none_or(|ext| ext != "json") {
             continue;
         }
-        let Ok(Some(bytes)) = files::read_bounded(&path, 16 << 20) else { continue };
-        let Ok(record) = serde_json::from_slice::<Record>(&bytes) else { continue };
-        if Lock::acquire(&path.with_extension("lock"), Duration::ZERO, "ez doctor").is_ok() {
-            found.push((path, record));
-        }
+        let Ok(lock) = Lock::acquire(&file.with_extension("lock"), Duration::ZERO, "ez doctor") else { continue };
+        // Read under the lock: its process may have ended well a moment ago.
+        let Ok(Some(bytes)) = files::read_bounded(&file, 16 << 20) else { continue };
+        found.push(Left { record: serde_json::from_slice(&bytes).ok(), file, _lock: lock });
     }
     found
 }

@@ -176,3 +176,21 @@ fn one_repository_has_one_registration_however_it_is_reached() {
     assert_eq!(ids, ["app-api", "app-api-2", "vendor-inner", "ws-store.git"]);
     assert_eq!(ez(&home, &["session", "list", "-r", "api"]).code(), 0, "the exact name is meant");
 }
+
+#[test]
+fn a_record_that_was_not_written_whole_blocks_nothing_after_doctor() {
+    let home = home();
+    let path = repo(&home, "api");
+    let _ = ez(&home, &["session", "new", "a", "-r", "api"]).ok();
+    let all = run_in(&path, EZ, &["session", "list", "--json"], &home, b"").ok().json();
+    let file = home.root().join("config/ez/repos/ws-api/ops").join(format!("{}.json", all[0]["id"].as_str().unwrap()));
+    for damage in ["", "{\"kind\":\"delete\"", "{\"kind\":\"delete\",\"session\":\"x\"}"] {
+        home.write(&file, damage);
+        assert_eq!(ez(&home, &["session", "rename", "a", "b", "-r", "api"]).code(), 1);
+        assert!(ez(&home, &["doctor"]).out().contains("is damaged"), "{damage:?}");
+        let _ = ez(&home, &["doctor", "--fix"]);
+        let _ = ez(&home, &["doctor"]).ok();
+        let _ = ez(&home, &["session", "rename", "a", "b", "-r", "api"]).ok();
+        let _ = ez(&home, &["session", "rename", "b", "a", "-r", "api"]).ok();
+    }
+}
