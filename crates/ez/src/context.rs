@@ -90,6 +90,13 @@ const GIT_LOCATION: [&str; 15] = [
 ];
 
 impl Context {
+    /// Where a program is started: where the person stands, else in the repository. A plugin may have removed the
+    /// folder that they stood in when the next one is started.
+    pub fn standing(&self, repo: &str) -> Option<PathBuf> {
+        let there = |path: &PathBuf| path.is_dir();
+        self.cwd.clone().filter(there).or_else(|| Some(PathBuf::from(repo)).filter(there))
+    }
+
     /// Reads the configuration.
     ///
     /// # Errors

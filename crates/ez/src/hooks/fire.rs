@@ -315,9 +315,10 @@ fn run_commands(context: &Context, call: &Call, commands: &[String], out: &mut O
     for (name, value) in own.filter(|(name, value)| env_key_ok(name) && !decides(name) && !value.contains('\0')) {
         env.set(name, value);
     }
+    let repo = call.repo.as_ref().map_or("", |repo| repo.path.as_str());
     for command in commands {
         let args = vec!["-c".into(), command.into()];
-        let spec = Spec { program: "sh".into(), args, dir: context.cwd.clone(), env: env.clone() };
+        let spec = Spec { program: "sh".into(), args, dir: context.standing(repo), env: env.clone() };
         let ended = proc::hand_over(&spec, &proc::never())?;
         if !matches!(ended, HandOver::Ended(exit) if exit.ok()) {
             out.warn(&format!("shell command failed: {command}"));

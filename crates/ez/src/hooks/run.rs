@@ -113,7 +113,7 @@ fn spec(context: &Context, plugin: &Plugin, request: &Request) -> Result<Spec, F
     if !proc::is_executable(&program) {
         return Err(Failure::new(format!("{} is not executable", program.display())).hint("chmod +x mends that"));
     }
-    Ok(Spec { program: program.into(), args, dir: context.cwd.clone(), env })
+    Ok(Spec { program: program.into(), args, dir: context.standing(&request.repo.path), env })
 }
 
 /// stderr, line by line.

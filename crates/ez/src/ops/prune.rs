@@ -96,7 +96,10 @@ fn merged(context: &Context, path: &str, base: Option<&str>) -> bool {
     }
     let ancestor = git.run(&["merge-base", "--is-ancestor", &full, base]).is_ok_and(|done| done.exit.ok());
     if ancestor {
-        return true;
+        // A branch that never moved since it was made is new, however far its base has gone since.
+        let places =
+            git.text(&["log", "--walk-reflogs", "--format=%H", "--max-count=50", &full, "--"]).unwrap_or_default();
+        return places.lines().any(|place| Some(place) != places.lines().next());
     }
     let Some(fork) = git.line(&["merge-base", &full, base]) else { return false };
     let Some(tree) = git.line(&["rev-parse", "--verify", "--quiet", &format!("{full}^{{tree}}")]) else { return false };

@@ -182,3 +182,26 @@ fn a_restore_never_goes_where_something_else_is() {
     let _ = ez(&home, &["trash", "restore", "feat"]).ok();
     assert!(git(&home, &tree, &["status", "--porcelain"]).contains("??"));
 }
+
+#[test]
+fn a_session_is_deleted_from_inside_with_a_plugin_that_comes_later() {
+    let (home, _, tree) = world();
+    crate::plugin(&home, "later", &["on_session_delete"], "", "cat >/dev/null; pwd >&2; echo '{\"success\":true}'");
+    let deleted = testkit::run_in(&PathBuf::from(&tree), crate::EZ, &["session", "delete", "--force"], &home, b"");
+    assert_eq!(deleted.code(), 0, "{deleted}");
+    let _ = ez(&home, &["trash", "restore", "feat"]).ok();
+    assert!(git(&home, &tree, &["status", "--porcelain"]).contains("??"));
+}
+
+#[test]
+fn a_new_session_is_not_merged_however_far_its_base_has_gone() {
+    let (home, main, tree) = world();
+    let _ = ez(&home, &["session", "new", "done", "-r", "api"]).ok();
+    let done = home.path("ws/.ez/api/done").display().to_string();
+    git(&home, &done, &["commit", "-q", "--allow-empty", "-m", "work"]);
+    git(&home, &main, &["merge", "-q", "--ff-only", "done"]);
+    git(&home, &main, &["commit", "-q", "--allow-empty", "-m", "on"]);
+    git(&home, &tree, &["reset", "-q", "--hard"]);
+    let told = ez(&home, &["session", "prune", "--merged", "--dry-run", "-r", "api"]).ok().out();
+    assert!(told.contains("done") && !told.contains("feat"), "{told}");
+}
