@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,6 @@ use agents::sessions::{Library, Session, Snapshot, Source, Turns};
 use agents::text::Conversation;
 use jiff::tz::TimeZone;
 use sys::Failure;
-use sys::files::TempTree;
 
 use crate::aliases::{self, Aliases};
 use crate::context::Context;
@@ -99,9 +98,8 @@ impl History {
     ///
     /// # Errors
     /// When a file of it cannot be read.
-    pub fn tell(&self, context: &Context, session: &Session, each: &mut dyn FnMut(Turn)) -> Result<(), Failure> {
+    pub fn tell(&self, session: &Session, each: &mut dyn FnMut(Turn)) -> Result<(), Failure> {
         let Some(reads) = agents::adapter::by_id(session.agent).and_then(agents::Adapter::reads) else { return Ok(()) };
-        let scratch = TempTree::create(&context.paths.cache, "tell-")?;
         let mut turns = Turns::default();
         for source in telling(session) {
             let sink = &mut |piece| {
@@ -109,7 +107,7 @@ impl History {
                 ControlFlow::Continue(())
             };
             reads
-                .tell_from(source, &session.id, 0, scratch.path(), sink)
+                .tell_from(source, &session.id, 0, &self.dir, sink)
                 .map_err(|why| Failure::new(format!("could not read {}", source.path.display())).cause(why))?;
             turns.end(&mut |_, turn| each(turn));
         }
@@ -118,11 +116,11 @@ impl History {
 
     /// Every session as the text store wants it, the newest first.
     pub fn conversations(&self) -> Vec<Conversation<'_>> {
-        self.snapshot.sessions.iter().filter_map(conversation).collect()
+        self.snapshot.sessions.iter().filter_map(|session| conversation(session, &self.dir)).collect()
     }
 }
 
-fn conversation(session: &Session) -> Option<Conversation<'_>> {
+fn conversation<'a>(session: &'a Session, scratch: &'a Path) -> Option<Conversation<'a>> {
     Some(Conversation {
         agent: session.agent,
         session: &session.id,
@@ -130,6 +128,7 @@ fn conversation(session: &Session) -> Option<Conversation<'_>> {
         updated: session.updated,
         sources: telling(session).collect(),
         reads: agents::adapter::by_id(session.agent)?.reads()?,
+        scratch,
     })
 }
 

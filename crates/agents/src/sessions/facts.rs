@@ -54,18 +54,6 @@ impl Facts {
             None => self.skipped.push(Skip { lines: 1, why: why.to_owned(), first_at: at }),
         }
     }
-
-    /// The part about `session`, made when it is not there yet.
-    pub fn part(&mut self, session: &str) -> &mut Part {
-        let at = match self.parts.iter().position(|part| part.session == session) {
-            Some(at) => at,
-            None => {
-                self.parts.push(Part { session: session.to_owned(), ..Part::default() });
-                self.parts.len() - 1
-            }
-        };
-        &mut self.parts[at]
-    }
 }
 
 /// What one source says about one session. A sub-agent's file is a part of its parent's session. Texts are as the file
@@ -126,20 +114,6 @@ impl Part {
     pub fn seen(&mut self, at: i64) {
         self.started = Some(self.started.map_or(at, |started| started.min(at)));
         self.updated = Some(self.updated.map_or(at, |updated| updated.max(at)));
-    }
-
-    /// The position of `model` in [`Part::models`], added when it is new. A source with more than 65,000 models is
-    /// nonsense; all later ones share the last place.
-    pub fn model(&mut self, model: &str) -> u16 {
-        let at = match self.models.iter().position(|known| known == model) {
-            Some(at) => at,
-            None if self.models.len() < 65_000 => {
-                self.models.push(Self::short(model));
-                self.models.len() - 1
-            }
-            None => self.models.len() - 1,
-        };
-        u16::try_from(at).unwrap_or(u16::MAX)
     }
 }
 

@@ -231,7 +231,7 @@ fn read(at: usize, job: &Job<'_>, to: &SyncSender<Part>, cancelled: &(dyn Fn() -
     let mut chunker = Chunker::new();
     let mut chunks = Vec::new();
     let mut ended = false;
-    let told = job.conversation.reads.tell(job.source, job.conversation.session, from, &mut |piece| {
+    let told = job.conversation.tell(job.source, from, &mut |piece| {
         if cancelled() || ended {
             ended = true;
             return ControlFlow::Break(());

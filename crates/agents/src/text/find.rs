@@ -345,7 +345,7 @@ impl<'a> Looker<'a> {
         let search = self.search;
         let mut numbering = Numbering::default();
         let mut turns = Turns::new();
-        conversation.reads.tell(source, conversation.session, 0, &mut |piece| {
+        conversation.tell(source, 0, &mut |piece| {
             extract::text(&mut numbering, &piece, &mut |turn, speaker, tool, text| {
                 for entry in chunk::split(turn, speaker, tool, text) {
                     compare(&entry, search.query, search.needles, &mut turns);
@@ -367,7 +367,7 @@ impl<'a> Looker<'a> {
                 None => {
                     let mut numbering = Numbering::default();
                     // What cannot be read has no turns for anyone.
-                    let _ = conversation.reads.tell(source, conversation.session, 0, &mut |piece| {
+                    let _ = conversation.tell(source, 0, &mut |piece| {
                         numbering.place(&piece);
                         if self.search.cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
                     });

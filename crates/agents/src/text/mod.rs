@@ -19,7 +19,10 @@ pub use find::{Excerpt, Hit, Outcome, Rest};
 pub use query::{Limits, Query};
 pub use store::Store;
 
-use crate::sessions::{Reads, Source};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::sessions::{Piece, Reads, Source};
 
 /// One conversation as the store wants it. Lists of them are in the order in which they are read and found: newest
 /// first.
@@ -37,6 +40,14 @@ pub struct Conversation<'a> {
     pub sources: Vec<&'a Source>,
     /// How they are read.
     pub reads: &'a dyn Reads,
+    /// A folder of ours for the copy of a database that its agent writes right now.
+    pub scratch: &'a Path,
+}
+
+impl Conversation<'_> {
+    fn tell(&self, source: &Source, from: u64, sink: &mut dyn FnMut(Piece) -> ControlFlow<()>) -> Result<(), String> {
+        self.reads.tell_from(source, self.session, from, self.scratch, sink)
+    }
 }
 
 /// How much of everything is in the store.

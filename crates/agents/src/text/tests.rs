@@ -98,6 +98,7 @@ impl Shelf {
                 updated: Some(0),
                 sources: vec![source],
                 reads: &Plain,
+                scratch: std::path::Path::new(""),
             })
             .collect()
     }

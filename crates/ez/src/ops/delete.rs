@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sys::Failure;
 use wire::hook::Hook;
 
-use super::steps::Step;
+use super::steps::{self, Operation, Step};
 use super::{record, trash};
 use crate::context::Context;
 use crate::git::{self, Git};
@@ -184,13 +184,10 @@ fn remove(
         call.unstored = true;
         let effects = fire(context, &mut call, out);
         if let Some(failure) = effects.failure {
-            let failure = match trash::take_back(context, repo, session, out) {
-                Ok(()) => failure.hint(format!("the session {} is still there", quoted(&session.name))),
-                Err(why) => failure
-                    .hint(format!("a plugin has removed its worktree, which is not back: {why}"))
-                    .hint(format!("all of it is in the trash: ez trash restore {}", session.id)),
-            };
+            let left = steps::undo(&Operation { context, repo, session }, &[Step::Keep], out);
             close(open, out);
+            let failure = failure.hint(format!("the session {} is still there", quoted(&session.name)));
+            let failure = left.into_iter().fold(failure, Failure::hint);
             return Err(failure.hint("--no-hooks deletes it without asking plugins"));
         }
         landing.add(effects.post, effects.cd);

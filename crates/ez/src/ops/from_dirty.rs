@@ -66,7 +66,7 @@ pub fn from_dirty(
     let made = match create::create(context, repo, &wanted, out) {
         Ok(made) => made,
         Err(failure) => {
-            let failure = put_back(&git, &held, failure);
+            let failure = put_back(context, &path, &message, failure);
             open.close()?;
             return Err(failure);
         }
@@ -86,7 +86,7 @@ pub fn from_dirty(
             Ok(made)
         }
         Err(failure) => {
-            let failure = put_back(&git, &held, failure);
+            let failure = put_back(context, &path, &message, failure);
             Err(failure.hint(format!("the session {} was made and is empty", quoted(&made.session.name))))
         }
     };
@@ -164,18 +164,10 @@ fn apply(git: &Git, held: &str) -> Result<(), Failure> {
 }
 
 /// The changes come back where they were; if even that fails, the failure says which commit holds them.
-fn put_back(git: &Git, held: &str, failure: Failure) -> Failure {
-    let back = git
-        .text(&["stash", "apply", "--quiet", "--index", held])
-        .or_else(|_| git.text(&["stash", "apply", "--quiet", held]));
-    match back {
-        Ok(_) => {
-            drop_stash(git, held);
-            failure.hint("your changes are back where they were")
-        }
-        Err(why) => failure.hint(format!(
-            "your changes are in the commit {held} (git stash apply {held}); they could not be put back: {why}"
-        )),
+fn put_back(context: &Context, folder: &str, message: &str, failure: Failure) -> Failure {
+    match take_back(context, folder, message) {
+        Ok(()) => failure.hint("your changes are back where they were"),
+        Err(why) => failure.hint(format!("your changes could not be put back: {why}")),
     }
 }
 

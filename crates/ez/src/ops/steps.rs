@@ -42,7 +42,7 @@ pub enum Step {
         /// The plugin's folder name.
         plugin: String,
     },
-    /// What exists nowhere else goes into the trash. Undone: the entry goes.
+    /// What exists nowhere else goes into the trash. Undone: the worktree stands again, and the entry goes.
     Keep,
     /// on_session_delete of a plugin: a way back only as long as the worktree stands.
     Delete {
@@ -134,8 +134,8 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
             Err(broken) => vec![format!("plugin '{plugin}' cannot be asked to take back what it did: {}", broken.why)],
         },
         Step::Keep => {
-            trash::forget(context, repo, &session.id);
-            Vec::new()
+            let what = format!("a plugin has removed its worktree; all of it is in the trash, {}", session.id);
+            told(what, trash::take_back(context, repo, session, out))
         }
         Step::RenameBranch { from, to } => {
             let full = |name: &str| format!("refs/heads/{name}");

@@ -283,14 +283,14 @@ fn show(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Fa
     let row = history.row(session);
     if json {
         let mut turns = Vec::new();
-        history.tell(context, session, &mut |turn| turns.push(turn))?;
+        history.tell(session, &mut |turn| turns.push(turn))?;
         out.json(&Shown { row, turns })?;
         return Ok(0);
     }
     out.heading(&clean(row.alias.as_deref().or(row.title.as_deref()).unwrap_or(&session.id)));
     let folder = session.cwd.as_deref().map_or_else(|| "-".to_owned(), |cwd| short(context, Path::new(cwd)));
     out.line(&format!("{}  {folder}  {}", session.agent, clean(&row.models.join(", "))));
-    history.tell(context, session, &mut |turn| say(&turn, out))?;
+    history.tell(session, &mut |turn| say(&turn, out))?;
     Ok(0)
 }
 

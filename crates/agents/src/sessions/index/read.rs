@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use sys::files::TempTree;
-
 use super::store::Entry;
 use crate::adapter::Adapter;
 use crate::sessions::{Facts, Kind, Reader, Response, Source};
@@ -54,8 +52,7 @@ type Gone = Result<(Facts, u64, u64), String>;
 
 fn whole(adapter: &dyn Adapter, source: &Source, dir: &Path) -> Result<Facts, String> {
     let Some(reads) = adapter.reads() else { return Err("it cannot be read".to_owned()) };
-    let scratch = TempTree::create(dir, "scratch-").map_err(|failure| failure.to_string())?;
-    reads.read_whole(source, scratch.path())
+    reads.read_whole(source, dir)
 }
 
 fn lines(adapter: &dyn Adapter, source: &Source, before: Option<Entry>, buffer: &mut Buffer) -> Gone {
