@@ -125,12 +125,21 @@ impl Git {
         let args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none"];
         let text = self.text(&args)?;
         let mut main = None;
-        let entries = text.split('\0').filter(|entry| !entry.is_empty());
-        let entries = entries.filter(|entry| match entry.strip_prefix("?? ") {
-            Some(name) => !self.links_to_main(name, &mut main),
-            None => true,
-        });
-        Ok(entries.map(str::to_owned).collect())
+        let mut entries = text.split('\0').filter(|entry| !entry.is_empty());
+        let mut found = Vec::new();
+        while let Some(entry) = entries.next() {
+            let renamed = entry.bytes().take(2).any(|state| matches!(state, b'R' | b'C'));
+            match (entry.strip_prefix("?? "), renamed) {
+                (Some(name), _) if self.links_to_main(name, &mut main) => {}
+                // Its old name is the next field (git-status(1), "Pathname Format Notes and -z").
+                (_, true) => found.push(match (entries.next(), entry.split_at_checked(3)) {
+                    (Some(old), Some((state, new))) => format!("{state}{old} -> {new}"),
+                    _ => entry.to_owned(),
+                }),
+                _ => found.push(entry.to_owned()),
+            }
+        }
+        Ok(found)
     }
 
     fn links_to_main(&self, name: &str, main: &mut Option<PathBuf>) -> bool {

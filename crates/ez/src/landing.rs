@@ -94,7 +94,8 @@ impl Landing {
     }
 }
 
-fn run_sh(context: &Context, command: &str, out: &mut Out) {
+/// Runs a command in a shell of its own, in the person's terminal.
+pub fn run_sh(context: &Context, command: &str, out: &mut Out) {
     let env = context.child_env();
     let spec = Spec { program: "sh".into(), args: vec!["-c".into(), command.into()], dir: context.cwd.clone(), env };
     if let Err(failure) = proc::hand_over(&spec, &proc::never()) {

@@ -5,6 +5,7 @@ pub mod browser;
 pub mod bundled;
 pub mod cli;
 pub mod context;
+pub mod fuzz;
 pub mod git;
 pub mod hooks;
 pub mod landing;

@@ -214,6 +214,14 @@ pub fn session(context: &Context, repo: &Repo, name: &str) -> Result<Session, Fa
     })
 }
 
+/// True where no session stands for the repository's own folder.
+///
+/// # Errors
+/// When the sessions cannot be read.
+pub fn has_no_main(context: &Context, repo: &Repo) -> Result<bool, Failure> {
+    Ok(!context.store.sessions(&repo.id)?.iter().any(|session| session.is_default || session.name == "main"))
+}
+
 /// The session `name`, or the current one.
 ///
 /// # Errors
@@ -229,6 +237,17 @@ pub fn given_or_current(
         return Ok((repo, session));
     }
     current_session(context, repo_given)?.ok_or_else(|| {
-        Failure::new("this folder belongs to no session").hint("name a session, or go into one with `ez session enter`")
+        let failure = Failure::new("this folder belongs to no session");
+        match unregistered(context) {
+            Some(top) => failure.hint(format!("make this worktree one with `ez session register {}`", top.display())),
+            None => failure.hint("name a session, or go into one with `ez session enter`"),
+        }
     })
+}
+
+/// The linked worktree of a registered repository that the person stands in.
+fn unregistered(context: &Context) -> Option<PathBuf> {
+    let tree = GitDir::around(&context.here())?;
+    let repos = context.store.repos().ok()?;
+    (tree.dir != tree.common && with_common(&repos, &tree.common).is_some()).then_some(tree.top)
 }

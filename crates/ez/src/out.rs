@@ -20,6 +20,11 @@ impl Out {
         Self { stdout: std::io::BufWriter::new(stdout), closed: false, colour }
     }
 
+    /// The data is read by a person, on a terminal.
+    pub fn is_seen(&self) -> bool {
+        std::io::stdout().is_terminal()
+    }
+
     /// Turns colour off for good.
     pub fn plain(&mut self) {
         self.colour = false;

@@ -22,6 +22,13 @@ pub mod fuzz {
         }
     }
 
+    /// An answer of a hook plugin is read or refused with a reason.
+    pub fn answer_is_total(bytes: &[u8]) {
+        if let Err(why) = crate::hook::Response::read(bytes) {
+            assert!(!why.to_string().is_empty());
+        }
+    }
+
     /// A paste comes out whole, and no line of it passes the limit.
     pub fn paste_is_whole(text: &str) {
         let mut back = String::new();

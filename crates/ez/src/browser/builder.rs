@@ -63,16 +63,9 @@ fn choose_mode(context: &Context, modes: &[&str], out: &mut Out) -> Result<Strin
         other => other.to_owned(),
     };
     if !fzf::there(context) {
-        for (at, mode) in modes.iter().enumerate() {
-            out.note(&format!("{}) {}", at + 1, words(mode)));
-        }
-        loop {
-            let answer = out.ask(&format!("naming mode (1 to {})>", modes.len())).ok_or_else(cancelled)?;
-            let number = answer.trim().parse::<usize>().ok().and_then(|number| modes.get(number.checked_sub(1)?));
-            if let Some(mode) = number {
-                return Ok((*mode).to_owned());
-            }
-        }
+        let names: Vec<String> = modes.iter().map(|mode| words(mode)).collect();
+        let place = fzf::pick_number("naming mode", &names, out).ok_or_else(cancelled)?;
+        return modes.get(place).map(|mode| (*mode).to_owned()).ok_or_else(cancelled);
     }
     let rows = modes.iter().map(|mode| ((*mode).to_owned(), words(mode))).collect();
     let list = List { prompt: "naming mode".to_owned(), rows, ..List::default() };

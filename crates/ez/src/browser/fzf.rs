@@ -112,6 +112,20 @@ pub fn pick_row(context: &Context, mut list: List, out: &mut Out) -> Result<Opti
     pick(context, &list, out)
 }
 
+/// A list in plain lines, for where fzf is not: the place of the one whose number was typed. `None`: nobody answered.
+pub fn pick_number(label: &str, names: &[String], out: &mut Out) -> Option<usize> {
+    for (at, name) in names.iter().enumerate() {
+        out.note(&format!("{}) {name}", at + 1));
+    }
+    loop {
+        let answer = out.ask(&format!("{label} (1 to {})>", names.len()))?;
+        let place = answer.trim().parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        if let Some(place) = place.filter(|place| *place < names.len()) {
+            return Some(place);
+        }
+    }
+}
+
 /// Asks for a line of text through fzf, else plainly. `None`: cancelled.
 ///
 /// # Errors

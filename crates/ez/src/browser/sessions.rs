@@ -168,7 +168,7 @@ fn act(
     } else if is("edit_labels") {
         labels(context, repo, &session, out)?;
     } else if is("cd_session") {
-        return land(Landing { cd: accept::folder(repo, &session), ..Landing::default() });
+        return land(accept::only_cd(context, repo, &session));
     } else if is("note_cd") {
         let notes = context.store.notes_dir(&repo.id, &session.id);
         sys::files::make_dir(&notes)?;

@@ -173,16 +173,8 @@ impl Tmux {
                 Ok(()) => return Ok(name),
                 Err(said) if said.contains("duplicate session") => {
                     if let Some(own) = self.find(wanted.session) {
-                        let mut args = vec![OsString::from("-u")];
-                        wanted.marks(&own, &mut args);
-                        // Without the first `;`.
-                        args.remove(1);
-                        return match self.call(&args)? {
-                            Ok(()) => Ok(own),
-                            Err(said) => {
-                                Err(Failure::new(format!("could not mark the tmux session {own}")).cause(said))
-                            }
-                        };
+                        self.mark(&own, wanted)?;
+                        return Ok(own);
                     }
                     name = other_name(&plain, &wanted.session.id);
                 }
@@ -195,13 +187,21 @@ impl Tmux {
         Err(Failure::new(format!("could not make the tmux session {plain}")).cause("its names are taken"))
     }
 
+    /// Marks a running tmux session afresh: what opens in it from now on has the session's variables as they are now.
+    fn mark(&self, name: &str, wanted: &Wanted<'_>) -> Result<(), Failure> {
+        let mut args = vec![OsString::from("-u")];
+        wanted.marks(name, &mut args);
+        // Without the first `;`.
+        args.remove(1);
+        self.call(&args)?.map_err(|said| Failure::new(format!("could not mark the tmux session {name}")).cause(said))
+    }
+
     /// The running one, or a new one.
     fn ensure(&self, repo: &Path, wanted: &Wanted<'_>) -> Result<String, Failure> {
         self.needed()?;
-        match self.find(wanted.session) {
-            Some(name) => Ok(name),
-            None => self.create(repo, wanted),
-        }
+        let Some(name) = self.find(wanted.session) else { return self.create(repo, wanted) };
+        self.mark(&name, wanted)?;
+        Ok(name)
     }
 }
 

@@ -13,8 +13,9 @@ use super::answers::ConfigShown;
 use super::settings::{self, Kind, SETTINGS};
 use crate::browser;
 use crate::context::{Context, utf8};
-use crate::hooks::json_of;
+use crate::hooks::{json_of, plugins};
 use crate::model::name::quoted;
+use crate::ops::accept;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -236,11 +237,40 @@ fn unknown(key: &str, what: &str, context: &Context) -> Failure {
     }
 }
 
+/// A value that nothing here has a meaning for is told, and kept: what it names may be installed later.
+fn odd_value(key: &str, value: &str, context: &Context, out: &mut Out) {
+    let one_of = |words: &[&str]| (!words.contains(&value)).then(|| words.join(", "));
+    let known = match key {
+        "on_enter" if accept::is_way(context, value) => None,
+        "on_create" if matches!(value, "" | "none") || accept::is_way(context, value) => None,
+        "on_enter" => Some("cd, and the name, label or plugin of a key for sessions".to_owned()),
+        "on_create" => Some("none, cd, and the name, label or plugin of a key for sessions".to_owned()),
+        "delete_branch" => one_of(&["merged", ""]),
+        "default_sort" => one_of(&["lru", "alpha"]),
+        "selector.backend" => one_of(&["fzf", "builtin"]),
+        _ => match key.strip_prefix("plugin_settings.").and_then(|rest| rest.split_once('.')) {
+            Some((plugin, setting)) => unknown_setting(context, plugin, setting),
+            None => None,
+        },
+    };
+    if let Some(known) = known {
+        out.warn(&format!("{} means nothing at {} now; what does: {known}", quoted(value), text::clean(key)));
+    }
+}
+
+/// The settings that a plugin's manifest names, when `setting` is none of them.
+fn unknown_setting(context: &Context, plugin: &str, setting: &str) -> Option<String> {
+    let schema = plugins::load(context, plugin).ok()?.manifest.config_schema;
+    let unknown = !schema.is_empty() && schema.iter().all(|known| known.name != setting);
+    unknown.then(|| schema.into_iter().map(|known| text::clean(&known.name)).collect::<Vec<_>>().join(", "))
+}
+
 fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     if key == "default_select_by" && !browser::is_view(context, value) {
         return Err(Failure::new(format!("there is no view {}", quoted(value)))
             .hint("views are tree, workspace, repo, owner, label and those of enabled plugins"));
     }
+    odd_value(key, value, context, out);
     let text = settings::find(key).is_some_and(|setting| setting.kind == Kind::Text)
         || key.strip_prefix("keybinds.").is_some_and(|action| context.config.keybinds.contains_key(action))
         || key == "selector.fzf_opts";

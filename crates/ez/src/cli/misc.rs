@@ -8,7 +8,7 @@ use sys::{Failure, text};
 
 use super::answers::Place;
 use super::repo::More;
-use super::{Out, land, session};
+use super::{Out, land, pad, session, when};
 use crate::browser::fzf::{self, List};
 use crate::context::Context;
 use crate::landing::Landing;
@@ -86,7 +86,7 @@ fn everything(context: &Context) -> Result<Vec<(Repo, Session)>, Failure> {
     let mut all = Vec::new();
     for repo in context.store.repos()? {
         let sessions = context.store.sessions(&repo.id).unwrap_or_default();
-        if sessions.is_empty() {
+        if !sessions.iter().any(|session| session.is_default || session.name == "main") {
             let main = Session { name: "main".to_owned(), is_default: true, ..Session::default() };
             all.push((repo.clone(), main));
         }
@@ -115,7 +115,7 @@ pub(super) fn go(args: &GoArgs, context: &Context, out: &mut Out) -> Result<u8, 
     }
     let landing = if session.id.is_empty() {
         // A repository whose main session nobody has needed yet.
-        Landing { cd: Some(repo.path), ..Landing::default() }
+        accept::enter_main(context, &repo)?
     } else {
         accept::enter(context, &repo, &session, out)?
     };
@@ -139,7 +139,7 @@ fn matching(args: &GoArgs, context: &Context, out: &mut Out) -> Result<Option<(R
     let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
     let hay = |repo: &Repo, session: &Session| {
         let branch = session.path.as_deref().and_then(|path| GitDir::at(Path::new(path))).and_then(|git| git.branch());
-        format!("{} {} {}", repo.name, session.name, branch.unwrap_or_default()).to_lowercase()
+        format!("{}/{} {}", repo.name, session.name, branch.unwrap_or_default()).to_lowercase()
     };
     let fits: Vec<(Repo, Session)> = everything(context)?
         .into_iter()
@@ -151,13 +151,20 @@ fn matching(args: &GoArgs, context: &Context, out: &mut Out) -> Result<Option<(R
     let exact: Vec<_> = fits
         .iter()
         .filter(|(repo, session)| match words.as_slice() {
-            [one] => session.name.to_lowercase() == *one || (session.is_default && repo.name.to_lowercase() == *one),
+            [one] => {
+                session.name.to_lowercase() == *one
+                    || (session.is_default && repo.name.to_lowercase() == *one)
+                    || format!("{}/{}", repo.name, session.name).to_lowercase() == *one
+            }
             [first, second] => repo.name.to_lowercase() == *first && session.name.to_lowercase() == *second,
             _ => false,
         })
         .collect();
+    // A main checkout that no session stands for is no rival to the one session that fits.
+    let made: Vec<_> = fits.iter().filter(|(_, session)| !session.id.is_empty()).collect();
     match (exact.as_slice(), fits.as_slice()) {
         ([one], _) => Ok(Some((*one).clone())),
+        _ if made.len() == 1 => Ok(made.first().map(|one| (*one).clone())),
         (_, [one]) => Ok(Some(one.clone())),
         (_, []) => Err(Failure::new(format!("nothing matches {}", quoted(&args.words.join(" "))))
             .hint("`ez list` lists everything")),
@@ -165,11 +172,11 @@ fn matching(args: &GoArgs, context: &Context, out: &mut Out) -> Result<Option<(R
             if !fzf::there(context) {
                 let names: Vec<_> =
                     several.iter().map(|(repo, session)| format!("{}/{}", repo.name, session.name)).collect();
-                return Err(Failure::new(format!(
-                    "{} fits several: {}",
-                    quoted(&args.words.join(" ")),
-                    names.join(", ")
-                )));
+                let place = fzf::pick_number("go", &names, out).ok_or_else(|| {
+                    let words = if args.words.is_empty() { "that".to_owned() } else { quoted(&args.words.join(" ")) };
+                    Failure::new(format!("{words} fits several: {}", names.join(", ")))
+                })?;
+                return Ok(several.get(place).cloned());
             }
             let list = List {
                 prompt: "go".to_owned(),
@@ -199,10 +206,14 @@ pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result
                 out.json(&entries)?;
                 return Ok(0);
             }
-            for entry in entries {
-                let line =
-                    format!("{}  {}  {}  {}", entry.name, entry.repo, entry.deleted_at, entry.path.unwrap_or_default());
-                out.line(&text::clean(&line));
+            let wide =
+                |of: fn(&bin::Entry) -> &str| entries.iter().map(|e| text::width(of(e))).max().unwrap_or(0).min(40);
+            let (names, repos) = (wide(|entry| &entry.name), wide(|entry| &entry.repo));
+            for entry in &entries {
+                let path = entry.path.as_deref().map(|path| context.paths.short(Path::new(path))).unwrap_or_default();
+                let columns =
+                    [pad(&entry.name, names), pad(&entry.repo, repos), pad(&when(&entry.deleted_at), 27), path];
+                out.line(text::clean(&columns.join("  ")).trim_end());
             }
             out.note(&format!("What is in the trash goes for good after {} days.", bin::DAYS));
             Ok(0)

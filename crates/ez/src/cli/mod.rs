@@ -32,6 +32,26 @@ use crate::model::name::quoted;
 use crate::ops::repos;
 use crate::shell::{self, Shell};
 
+/// A time of the state files for people: in their zone, and how long ago; as it stands when it is no time.
+pub(super) fn when(stamp: &str) -> String {
+    let Ok(time) = stamp.parse::<jiff::Timestamp>() else { return sys::text::clean(stamp) };
+    let Ok(then) = std::time::SystemTime::try_from(time) else { return sys::text::clean(stamp) };
+    let local = time.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string();
+    let ago = sys::text::human::ago(then, sys::clock::wall());
+    match ago.as_str() {
+        "just now" | "yesterday" => format!("{local} ({ago})"),
+        _ if ago.starts_with(|c: char| c.is_ascii_digit()) && !ago.contains('-') => format!("{local} ({ago} ago)"),
+        _ => local,
+    }
+}
+
+/// `text` cleaned, with blanks up to `width` cells.
+pub(super) fn pad(text: &str, width: usize) -> String {
+    let text = sys::text::clean(text);
+    let blanks = width.saturating_sub(sys::text::width(&text));
+    text + &" ".repeat(blanks)
+}
+
 /// Find, make and enter workspaces: repositories and the sessions in them.
 ///
 /// Without a command it opens the browser.
@@ -164,7 +184,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     let what = args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return Ok(explain(&error, out)),
+        Err(error) => return Ok(explain(error, out)),
     };
     if cli.no_color {
         out.plain();
@@ -288,7 +308,17 @@ fn root_called(context: &Context, given: &str) -> Result<PathBuf, Failure> {
 }
 
 /// What clap has to say: help and version on stdout with 0, a mistake on stderr with 2.
-fn explain(error: &clap::Error, out: &mut Out) -> u8 {
+fn explain(mut error: clap::Error, out: &mut Out) -> u8 {
+    use clap::error::{ContextKind, ContextValue};
+    // A command's one-letter alias is like anything that holds the letter.
+    let near = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(near)) => near.iter().filter(|name| name.len() > 1).cloned().collect(),
+        _ => Vec::new(),
+    };
+    let shown = if near.is_empty() { ContextValue::None } else { ContextValue::Strings(near) };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        let _ = error.insert(ContextKind::SuggestedSubcommand, shown);
+    }
     let text = error.render().to_string();
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         out.note(text.trim_end());

@@ -66,7 +66,7 @@ enum Which {
     },
     /// Check a plugin's folder
     Check {
-        /// The folder
+        /// The folder, or the name of an installed plugin
         dir: String,
         /// As JSON
         #[arg(long)]
@@ -271,7 +271,11 @@ fn ask(
 }
 
 fn check(dir: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let folder: PathBuf = context.typed(dir);
+    let mut folder: PathBuf = context.typed(dir);
+    let installed = plugins::dir(context).join(dir);
+    if !folder.is_dir() && plugins::check_name(dir).is_ok() && installed.is_dir() {
+        folder = installed;
+    }
     let manifest = plugins::read_manifest(&folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut problems: Vec<String> = Vec::new();

@@ -145,6 +145,9 @@ pub(super) fn add(args: &AddArgs, context: &Context, out: &mut Out) -> Result<u8
     let repo = repos::add(context, &path, out)?;
     let kind = if repo.is_git { "" } else { " (non-git)" };
     out.line(&format!("Registered: {}{kind}", text::clean(&repo.path)));
+    if !repo.is_git {
+        out.note("It is no git repository: its sessions have no worktrees, and no plugin is asked.");
+    }
     Ok(0)
 }
 
@@ -206,6 +209,8 @@ fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, F
             change(&target, context, out, |own| own.extend(labels.clone()))
         }
         LabelWhich::Remove { target, labels } => {
+            let own = state(context, &locate::named_repo(context, &target)?).labels;
+            tell_missing(&labels, &own, out);
             change(&target, context, out, |own| own.retain(|l| !labels.contains(l)))
         }
         LabelWhich::List { target: Some(target), json: false } => change(&target, context, out, |_| {}),
@@ -256,6 +261,13 @@ fn change(target: &str, context: &Context, out: &mut Out, edit: impl Fn(&mut Vec
     })?;
     out.line(&format!("Labels on {} → {}", text::clean(&repo.name), shown(&labels)));
     Ok(0)
+}
+
+/// Says which of the labels that are taken off are not there.
+pub(super) fn tell_missing(gone: &[String], own: &[String], out: &mut Out) {
+    for label in gone.iter().filter(|label| !own.contains(label)) {
+        out.warn(&format!("there was no label {}", name::quoted(label)));
+    }
 }
 
 pub(super) fn shown(labels: &[String]) -> String {

@@ -13,7 +13,7 @@ use super::session_args::{
     AboutArgs, DeleteArgs, EnvWhich, ExecArgs, InRepo, InSession, LabelWhich, ListArgs, NewArgs, NoteWhich, OfNote,
     PruneArgs, Target, Which,
 };
-use super::{Out, land, repo};
+use super::{Out, land, repo, when};
 use crate::browser::builder;
 use crate::context::Context;
 use crate::locate;
@@ -31,8 +31,13 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         Which::List(args) => list(&args, context, out),
         Which::Enter(named) => {
             let repo = locate::repo(context, named.repo.repo.as_deref())?;
-            let session = locate::session(context, &repo, &named.name)?;
-            let landing = accept::enter(context, &repo, &session, out)?;
+            let landing = match locate::session(context, &repo, &named.name) {
+                Ok(session) => accept::enter(context, &repo, &session, out)?,
+                Err(_) if named.name == "main" && locate::has_no_main(context, &repo)? => {
+                    accept::enter_main(context, &repo)?
+                }
+                Err(failure) => return Err(failure),
+            };
             land(landing, context, out)
         }
         Which::Exit(target) => exit(&target, context, out),
@@ -116,6 +121,12 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     for line in lines(context, &repo, &sessions, args.flat, args.more) {
         out.line(&line);
     }
+    // For eyes only: a script has no use for it, and git is asked.
+    if out.is_seen() {
+        for tree in moves::unmanaged(context, &repo, &sessions)? {
+            out.note(&format!("not a session yet: {} (ez session register {0})", tree.path));
+        }
+    }
     Ok(0)
 }
 
@@ -130,6 +141,8 @@ fn lines(context: &Context, repo: &Repo, sessions: &[Session], flat: bool, more:
         let star = if session.is_default { " *" } else { "" };
         let bare = if flat && session.bare { " [bare]" } else { "" };
         let path = session.path.as_ref().map(|path| format!(" ({})", text::clean(path))).unwrap_or_default();
+        let gone = session.path.as_ref().is_some_and(|path| !Path::new(path).exists());
+        let path = if gone { path + " [gone]" } else { path };
         let marks = marks.get(&session.id).map_or("", String::as_str);
         format!("{lines}{}{star}{bare}{path}{marks}", text::clean(&session.name))
     };
@@ -251,12 +264,14 @@ fn change(context: &Context, repo: &Repo, session: &Session, edit: impl Fn(&mut 
 type EditLabels = Box<dyn Fn(&mut Vec<String>)>;
 
 fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let mut gone = Vec::new();
     let (name, repo, edit): (_, _, EditLabels) = match command {
         LabelWhich::Add { name, labels, repo } => {
             let labels = labels.iter().map(|label| name::label(label)).collect::<Result<Vec<_>, _>>()?;
             (name, repo, Box::new(move |own| own.extend(labels.clone())))
         }
         LabelWhich::Remove { name, labels, repo } => {
+            gone.clone_from(&labels);
             (name, repo, Box::new(move |own| own.retain(|label| !labels.contains(label))))
         }
         LabelWhich::List { name: Some(name), json: false, repo } => (name, repo, Box::new(|_| {})),
@@ -272,6 +287,7 @@ fn labels(command: LabelWhich, context: &Context, out: &mut Out) -> Result<u8, F
     };
     let repo = locate::repo(context, repo.repo.as_deref())?;
     let session = locate::session(context, &repo, &name)?;
+    repo::tell_missing(&gone, &session.labels, out);
     let session = change(context, &repo, &session, |stored| {
         edit(&mut stored.labels);
         stored.labels.sort();
@@ -372,7 +388,8 @@ fn info(args: &AboutArgs, context: &Context, out: &mut Out) -> Result<u8, Failur
     out.line(&format!("id          {}", text::clean(&session.id)));
     out.line(&format!("folder      {}", text::clean(session.path.as_deref().unwrap_or("none"))));
     out.line(&format!("labels      {}", repo::shown(&session.labels)));
-    out.line(&format!("used        {}", text::clean(session.last_accessed.as_deref().unwrap_or("never"))));
+    out.line(&format!("made        {}", when(&session.created_at)));
+    out.line(&format!("used        {}", session.last_accessed.as_deref().map_or_else(|| "never".to_owned(), when)));
     for (key, value) in &session.env {
         out.line(&format!("env         {}={}", text::clean(key), text::clean(value)));
     }
@@ -448,13 +465,21 @@ fn prune_them(args: &PruneArgs, context: &Context, out: &mut Out) -> Result<u8, 
         out.line("Nothing to prune.");
         return Ok(0);
     }
+    if args.dry_run || none {
+        for (session, reason) in &found {
+            out.line(&format!("{} ({reason})", text::clean(&session.name)));
+        }
+    }
+    if args.dry_run {
+        return Ok(0);
+    }
+    // Reasons that were named are the person's decision; without one, the list is a proposal.
+    if none && !context.globals.yes && out.confirm("Delete these sessions? They go to the trash.") != Some(true) {
+        return Err(Failure::cancelled("nothing was deleted").hint("--yes agrees, --merged or --gone names the reason"));
+    }
     let mut landing = crate::landing::Landing::default();
     let mut failed = 0;
-    for (session, reason) in found {
-        if args.dry_run {
-            out.line(&format!("{} ({reason})", text::clean(&session.name)));
-            continue;
-        }
+    for (session, _) in found {
         // Children that are not done with keep their parent.
         let sessions = context.store.sessions(&repo.id)?;
         if !tree::below(&sessions, &session.id).is_empty() {

@@ -1,6 +1,8 @@
 //! Going into a session and out of it: on_session_enter and on_session_exit, what is exported, where the shell goes, and
 //! which bind stands for "enter" when the person configured one (ez-behaviour.md, 5). Commands and pickers call it.
 
+use std::path::Path;
+
 use sys::Failure;
 use wire::hook::{Bind, BindContext, Hook};
 
@@ -26,7 +28,7 @@ pub fn enter(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -
         state.last_accessed = Some(now.clone());
         Ok(())
     })?;
-    remember(context, repo, session);
+    remember(context, &repo.id, &session.id);
     let session = touched.or(call.session).unwrap_or_else(|| session.clone());
     let on_enter = context.globals.on_enter.clone().unwrap_or_else(|| context.config.on_enter.clone());
     let mut landing = accept(context, repo, &session, &on_enter, out)?;
@@ -34,10 +36,25 @@ pub fn enter(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -
     Ok(landing)
 }
 
-/// Keeps the last two sessions that were entered, for `ez go -`.
-fn remember(context: &Context, repo: &Repo, session: &Session) {
+/// Goes to a repository's own folder, where no session stands for it: no plugin is asked.
+///
+/// # Errors
+/// When the state cannot be written.
+pub fn enter_main(context: &Context, repo: &Repo) -> Result<Landing, Failure> {
+    context.store.update_repo_state(&repo.id, |state| {
+        state.last_accessed = Some(store::stamp());
+        Ok(())
+    })?;
+    remember(context, &repo.id, "");
+    let exports = Some(std::collections::BTreeMap::new());
+    Ok(Landing { cd: Some(repo.path.clone()), exports, ..Landing::default() })
+}
+
+/// Keeps the last places that were entered, for `ez go -`: repository and session, which is empty for a main checkout
+/// that has none.
+fn remember(context: &Context, repo: &str, session: &str) {
     let file = context.store.data.join("recent");
-    let line = format!("{}\t{}", repo.id, session.id);
+    let line = format!("{repo}\t{session}");
     let old = sys::files::read_bounded(&file, 64 * 1024).ok().flatten().unwrap_or_default();
     let old = String::from_utf8_lossy(&old).into_owned();
     let mut lines = vec![line.as_str()];
@@ -45,6 +62,12 @@ fn remember(context: &Context, repo: &Repo, session: &Session) {
     // A convenience: that it could not be kept stops nobody.
     let kept = sys::files::make_dir(&context.store.data);
     let _ = kept.and_then(|()| sys::files::overwrite(&file, format!("{}\n", lines.join("\n")).as_bytes()));
+}
+
+/// Goes to a session's folder and no more: no hook, no variables.
+pub fn only_cd(context: &Context, repo: &Repo, session: &Session) -> Landing {
+    remember(context, &repo.id, &session.id);
+    Landing { cd: folder(repo, session), ..Landing::default() }
 }
 
 /// The folder of a session, where it has one.
@@ -64,8 +87,12 @@ pub fn accept(context: &Context, repo: &Repo, session: &Session, how: &str, out:
     let mut landing = Landing { exports: Some(session.env.clone()), ..Landing::default() };
     landing.cd = folder(repo, session);
     if how == "cd" || how.is_empty() {
-        if landing.cd.is_none() {
-            out.note(&format!("Session '{}' has no worktree path (bare session)", session.name));
+        match &landing.cd {
+            None => out.note(&format!("Session '{}' has no worktree path (bare session)", session.name)),
+            Some(cd) if !Path::new(cd).is_dir() => {
+                out.warn(&format!("the folder of '{}' is gone: {cd} (`ez session prune --gone`)", session.name));
+            }
+            Some(_) => {}
         }
         return Ok(landing);
     }
@@ -82,6 +109,11 @@ pub fn accept(context: &Context, repo: &Repo, session: &Session, how: &str, out:
         landing.cd = cd;
     }
     Ok(landing)
+}
+
+/// True for what `on_enter` has a meaning for: `cd`, or a bind that is there now.
+pub fn is_way(context: &Context, how: &str) -> bool {
+    how == "cd" || bind_named(context, how).is_some()
 }
 
 /// The first bind for sessions whose label, name or plugin is called so.
@@ -134,6 +166,7 @@ pub fn exit(context: &Context, repo: &Repo, session: &Session, out: &mut Out) ->
     let effects = fire(context, &mut call, out);
     let mut landing = Landing { exports: Some(std::collections::BTreeMap::new()), ..Landing::default() };
     landing.cd = Some(repo.path.clone());
+    remember(context, &repo.id, "");
     landing.add(effects.post, effects.cd);
     Ok(landing)
 }
@@ -148,6 +181,11 @@ pub fn after_create(context: &Context, repo: &Repo, session: &Session, out: &mut
         return Ok(Landing::default());
     }
     let landing = accept(context, repo, session, &how, out)?;
-    remember(context, repo, session);
+    let now = store::stamp();
+    context.store.update_session(&repo.id, &session.id, |stored| {
+        stored.last_accessed = Some(now.clone());
+        Ok(())
+    })?;
+    remember(context, &repo.id, &session.id);
     Ok(landing)
 }

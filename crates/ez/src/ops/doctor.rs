@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use sys::{Failure, files};
 
-use super::record;
 use super::steps::{self, Operation};
+use super::{record, repos};
 use crate::context::Context;
-use crate::hooks::plugins;
+use crate::hooks::{Source, plugins};
 use crate::out::Out;
 use crate::store::{Blocks, Repo, RepoState, Session};
 
@@ -87,6 +87,12 @@ fn plugins_section(context: &Context) -> Section {
                 if let Err(failure) = crate::hooks::startable(&plugin) {
                     section.problems.push(format!("{}: {failure}", plugin.name));
                 }
+                if plugin.source == Source::Bundled
+                    && let tool @ ("tmux" | "zellij") = plugin.name.as_str()
+                    && sys::proc::which(tool.as_ref(), &context.env).is_none()
+                {
+                    section.problems.push(format!("{tool} is on, but no program {tool} is in PATH"));
+                }
                 for hook in plugin.manifest.unknown_hooks() {
                     section.problems.push(format!("{} asks for {hook}, which this ez does not have", plugin.name));
                 }
@@ -123,12 +129,12 @@ fn set_aside_damaged(path: &Path, read: impl Fn(&str) -> Result<(), Failure>, fi
 
 fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, out: &mut Out) {
     section.report.push(format!("{} {}", repo.id, repo.path));
-    if !Path::new(&repo.path).is_dir() {
+    let there = Path::new(&repo.path).is_dir();
+    if !there {
         section.problems.push(format!(
             "{}: the folder {} is gone (moved? `ez add NEW-FOLDER` keeps its sessions; `ez remove {}` forgets it)",
             repo.id, repo.path, repo.id
         ));
-        return;
     }
     let sessions_file = context.store.sessions_file(&repo.id);
     section.problems.extend(set_aside_damaged(&sessions_file, |text| Blocks::<Session>::read(text).map(drop), fix));
@@ -137,8 +143,11 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
         |text| RepoState::read(text).map(drop),
         fix,
     ));
+    section.problems.extend(half_moved(context, repo, fix, out));
     for left in record::left(context, &repo.id) {
         match &left.record {
+            // What git is needed for waits until the repository is there again.
+            Some(record) if !there => section.problems.push(interrupted(context, repo, &left.file, record, false, out)),
             Some(record) => section.problems.push(interrupted(context, repo, &left.file, record, fix, out)),
             // It stands before the first step, so one that was not even written whole has begun nothing.
             None => section.problems.extend(set_aside_damaged(&left.file, readable, fix)),
@@ -146,7 +155,8 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
     }
     let sessions = context.store.sessions(&repo.id).unwrap_or_default();
     for session in &sessions {
-        if let Some(path) = session.path.as_deref()
+        if there
+            && let Some(path) = session.path.as_deref()
             && !Path::new(path).exists()
         {
             section.problems.push(format!(
@@ -162,6 +172,19 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
     if fix && sessions.iter().any(|session| session.parent_id.is_some()) {
         mend_parents(context, repo, section);
     }
+}
+
+/// A move of the repository that was killed between its files: the list has the new folder, its own file the old one.
+fn half_moved(context: &Context, repo: &Repo, fix: bool, out: &mut Out) -> Option<String> {
+    let old = repos::moved_from(context, repo)?;
+    let what = format!("{}: it was moved here from {old}, and its sessions do not know yet", repo.id);
+    if !fix {
+        return Some(format!("{what}; `ez doctor --fix` tells them"));
+    }
+    Some(match repos::finish_move(context, repo, &old, out) {
+        Ok(()) => format!("{what}; they are told now"),
+        Err(failure) => format!("{what}: {failure}"),
+    })
 }
 
 fn readable(text: &str) -> Result<(), Failure> {

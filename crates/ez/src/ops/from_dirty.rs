@@ -48,8 +48,11 @@ pub fn from_dirty(
     // By its message the stash is known again, whatever else is stashed meanwhile.
     let message = format!("ez from-dirty: {name} ({id})");
     let hold = Step::Hold { folder: path.clone(), message: message.clone() };
+    // The record is the source's: nobody deletes or renames it meanwhile. A main checkout may have none.
     let mut source = from.clone();
-    source.id = id;
+    if source.id.is_empty() {
+        source.id = id;
+    }
     let mut open = record::open(context, repo, "from-dirty", &source, vec![hold])?;
     let held = match hold_changes(&git, &message) {
         Ok(held) => held,

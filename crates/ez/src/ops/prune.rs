@@ -104,5 +104,13 @@ fn merged(context: &Context, path: &str, base: Option<&str>) -> bool {
     let Some(fork) = git.line(&["merge-base", &full, base]) else { return false };
     let Some(tree) = git.line(&["rev-parse", "--verify", "--quiet", &format!("{full}^{{tree}}")]) else { return false };
     let trees = git.text(&["log", "--format=%T", "--max-count=1000", &format!("{fork}..{base}"), "--"]);
-    trees.is_ok_and(|trees| trees.lines().any(|other| other == tree))
+    trees.is_ok_and(|trees| trees.lines().any(|other| other == tree)) || adds_nothing(&git, base, &full)
+}
+
+/// Merging the branch into the base would leave the base as it is: a squash that has had company since. git before 2.38
+/// cannot say; then only the trees count.
+fn adds_nothing(git: &Git, base: &str, branch: &str) -> bool {
+    let Some(now) = git.line(&["rev-parse", "--verify", "--quiet", &format!("{base}^{{tree}}")]) else { return false };
+    let merged = git.text(&["merge-tree", "--write-tree", "--no-messages", base, branch]);
+    merged.is_ok_and(|tree| tree.trim() == now)
 }

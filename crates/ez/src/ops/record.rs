@@ -104,9 +104,7 @@ impl Open {
     /// When the record cannot be removed.
     pub fn close(self) -> Result<(), Failure> {
         files::remove_file(&self.file)?;
-        // While it is held: nobody else can have it open, and who comes later makes a new one.
-        files::remove_file(self.lock.path())?;
-        Ok(())
+        self.lock.remove()
     }
 }
 

@@ -113,19 +113,34 @@ fn point_to(context: &Context, repo: &Repo, path: &str, out: &mut Out) -> Result
         stored.name.clone_from(&name);
         Ok(stored.clone())
     })?;
-    context.store.update_repo_state(&repo.id, |state| {
-        state.path = Some(path.to_owned());
-        Ok(())
-    })?;
+    finish_move(context, &found, &old, out)?;
+    Ok(found)
+}
+
+/// The folder that a repository was moved from, when that has not reached its sessions: repo.toml is written last.
+pub(super) fn moved_from(context: &Context, repo: &Repo) -> Option<String> {
+    let old = context.store.repo_state(&repo.id).ok()?.path?;
+    (old != repo.path && Path::new(&repo.path).is_dir()).then_some(old)
+}
+
+/// Tells the sessions and worktrees of a moved repository where it is.
+///
+/// # Errors
+/// When the state cannot be written; repo.toml names the old folder then, and doctor does it again.
+pub(super) fn finish_move(context: &Context, repo: &Repo, old: &str, out: &mut Out) -> Result<(), Failure> {
     context.store.update_sessions(&repo.id, |sessions| {
-        for session in sessions.iter_mut().filter(|session| session.path.as_ref() == Some(&old)) {
-            session.path = Some(path.to_owned());
+        for session in sessions.iter_mut().filter(|session| session.path.as_deref() == Some(old)) {
+            session.path = Some(repo.path.clone());
         }
         Ok(())
     })?;
-    repair_worktrees(context, &found);
-    out.note(&format!("{old} was moved here: {} keeps its sessions", quoted(&found.id)));
-    Ok(found)
+    repair_worktrees(context, repo);
+    context.store.update_repo_state(&repo.id, |state| {
+        state.path = Some(repo.path.clone());
+        Ok(())
+    })?;
+    out.note(&format!("{old} was moved to {}: {} keeps its sessions", repo.path, quoted(&repo.id)));
+    Ok(())
 }
 
 /// Worktrees know their repository by its folder, and are told the new one. Those that are gone do not matter.

@@ -166,7 +166,12 @@ fn ask_to_delete(operation: &Operation<'_>, plugin: Plugin, out: &mut Out) -> Op
     let mut call = Call::session(Hook::OnSessionDelete, operation.repo, operation.session);
     call.only = Some(vec![plugin]);
     call.unstored = true;
-    fire(operation.context, &mut call, out).failure
+    let effects = fire(operation.context, &mut call, out);
+    // Nobody is in what was never there for anybody: no shell has to wait for this.
+    for command in &effects.post {
+        crate::landing::run_sh(operation.context, command, out);
+    }
+    effects.failure
 }
 
 fn remove_new_branches(context: &Context, repo: &Repo, before: &BTreeSet<String>) -> Vec<String> {

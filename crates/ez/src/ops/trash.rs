@@ -275,6 +275,19 @@ pub(super) fn bring_back_entry(context: &Context, entry: &Entry, again: bool, ou
         Ok(())
     })?;
     forget(context, repo, &entry.id);
+    if let Some(path) = session.path.as_deref().filter(|path| !had_worktree && !Path::new(path).exists()) {
+        out.warn(&format!("its folder was gone before it was deleted, so it does not come back: {path}"));
+        let branch = session.plugin_state.get("branch").and_then(toml::Value::as_str);
+        if let Some(branch) = branch.filter(|branch| Git::new(context, &repo.path).commit(branch).is_some()) {
+            let word = |text: &str| crate::shell::quote(crate::shell::Shell::Bash, text);
+            out.note(&format!(
+                "  its branch is there; a new folder: git -C {} worktree add {} {}",
+                word(&repo.path),
+                word(path),
+                word(branch)
+            ));
+        }
+    }
     Ok(())
 }
 

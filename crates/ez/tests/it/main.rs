@@ -6,11 +6,14 @@
 mod commands;
 mod completions;
 mod crash;
+mod doctor;
+mod going;
 mod guide;
 mod hooks;
 mod layout;
 mod leaving;
 mod lossless;
+mod pruning;
 mod schemas;
 mod setup;
 mod table;

@@ -30,6 +30,7 @@ fn compare(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.add_filter(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "<uuid>");
     settings.add_filter(r"\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)", "<time>");
+    settings.add_filter(r"\d{4}-\d\d-\d\d \d\d:\d\d \(just now\) *", "<when>");
     settings.add_filter(r"\b[0-9a-f]{40}\b", "<commit>");
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));

@@ -45,7 +45,12 @@ impl Lock {
         let mut pause = FIRST_PAUSE;
         loop {
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) if is_at(&file, path) => break,
+                // Its last holder has removed it: what is locked is nobody's any more.
+                Ok(()) => {
+                    file = open(path).map_err(failed)?;
+                    continue;
+                }
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
@@ -66,6 +71,31 @@ impl Lock {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Gives it back and removes its file, for a lock that comes and goes with one piece of work. Who opened the file
+    /// before that finds it gone and opens a new one.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn remove(self) -> Result<(), Failure> {
+        super::remove_file(&self.path).map(drop)
+    }
+}
+
+/// The open file is the one that the path names now.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), path.symlink_metadata()) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// There an open file cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 impl Drop for Lock {
