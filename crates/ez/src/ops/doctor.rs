@@ -217,7 +217,10 @@ fn interrupted(context: &Context, repo: &Repo, file: &Path, left: &record::Recor
         .and_then(|session| steps::settle(&Operation { context, repo, session: &session }, &left.steps, out));
     let how = match settled {
         Ok(how) => how,
-        Err(failure) => return format!("{what} and could not be cleaned up: {failure}"),
+        Err(failure) => {
+            let hints: String = failure.hints().iter().map(|hint| format!(" ({hint})")).collect();
+            return format!("{what} and could not be cleaned up: {failure}{hints}");
+        }
     };
     for file in [file.to_path_buf(), file.with_extension("lock")] {
         if let Err(failure) = files::remove_file(&file) {

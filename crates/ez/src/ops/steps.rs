@@ -125,6 +125,7 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
             told("the session is still listed".to_owned(), removed)
         }
         Step::Create { plugin } => match plugins::load(context, plugin) {
+            Ok(plugin) if is_off(context, &plugin.name, out) => Vec::new(),
             Ok(plugin) if plugin.manifest.handles(Hook::OnSessionDelete) => {
                 let name = plugin.name.clone();
                 let asked = ask_to_delete(operation, plugin, out).map_or(Ok(()), Err);
@@ -160,6 +161,15 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
         }
         Step::Delete { .. } | Step::Unlist | Step::Move { .. } | Step::Restore => Vec::new(),
     }
+}
+
+/// True for a plugin that the person has turned off since, maybe because it hangs: it is told, and not asked.
+fn is_off(context: &Context, plugin: &str, out: &mut Out) -> bool {
+    let off = !context.config.enabled.iter().any(|enabled| enabled == plugin);
+    if off {
+        out.note(&format!("the plugin '{}' is off and is not asked", sys::text::clean(plugin)));
+    }
+    off
 }
 
 fn ask_to_delete(operation: &Operation<'_>, plugin: Plugin, out: &mut Out) -> Option<Failure> {
@@ -236,9 +246,12 @@ fn finish_delete(operation: &Operation<'_>, steps: &[Step], out: &mut Out) -> Re
     for step in steps {
         if let Step::Delete { plugin } = step
             && let Ok(plugin) = plugins::load(context, plugin)
-            && let Some(failure) = ask_to_delete(operation, plugin, out)
+            && !is_off(context, &plugin.name, out)
         {
-            return Err(failure);
+            let name = plugin.name.clone();
+            if let Some(failure) = ask_to_delete(operation, plugin, out) {
+                return Err(failure.hint(format!("`ez plugin disable {name}`, and it is not asked")));
+            }
         }
     }
     trash::keep_notes(context, repo, session)?;

@@ -1,6 +1,7 @@
 //! `kill -9` at any moment, and many commands at once: what is left is named by `doctor`, mended by `doctor --fix`, and no
 //! session, file or commit is lost. `EZ_KILLS=100` makes it twenty times longer.
 
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
@@ -83,10 +84,28 @@ impl Stage {
 
     /// No process has our home in its environment.
     fn quiet(&self) -> bool {
+        self.processes().is_empty()
+    }
+
+    fn processes(&self) -> Vec<String> {
         let mark = format!("HOME={}", self.home.home().display()).into_bytes();
+        let ours = |process: &std::fs::DirEntry| {
+            let env = std::fs::read(process.path().join("environ")).unwrap_or_default();
+            env.split(|byte| *byte == 0).any(|variable| variable == mark)
+        };
         let all = std::fs::read_dir("/proc").unwrap().flatten();
-        let environments = all.filter_map(|process| std::fs::read(process.path().join("environ")).ok());
-        !environments.into_iter().any(|env| env.split(|byte| *byte == 0).any(|variable| variable == mark))
+        all.filter(ours).map(|process| process.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Ends what outlived its `ez`, as a plugin that hangs does.
+    fn stop_all(&self) {
+        let deadline = Instant::now() + Duration::from_secs(15);
+        while !self.quiet() {
+            for pid in self.processes() {
+                let _ = Command::new("kill").args(["-9", &pid]).stderr(Stdio::null()).status();
+            }
+            assert!(Instant::now() < deadline, "something of it still runs");
+        }
     }
 
     /// Doctor mends what it names, and then has nothing to name.
@@ -108,12 +127,18 @@ impl Stage {
     }
 }
 
-/// The moments at which an operation of this length is killed, spread over it and a little beyond.
+/// The moments at which an operation of this length is killed: one at random in each equal part of it and a little
+/// beyond. `EZ_SEED` of a failure's message makes the same ones again.
 fn spread(length: Duration) -> impl Iterator<Item = (String, Duration)> {
+    let given = std::env::var("EZ_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed: u64 = given.unwrap_or_else(|| RandomState::new().hash_one(length));
     let count = moments();
     (0..count).map(move |n| {
-        let after = length.mul_f64((f64::from(n) + 0.5) / f64::from(count) * 1.1);
-        (format!("killed after {after:?} of {length:?}"), after)
+        let mut dice = DefaultHasher::new();
+        (seed, n).hash(&mut dice);
+        let part = f64::from(u32::try_from(dice.finish() >> 32).unwrap_or(0)) / f64::from(u32::MAX);
+        let after = length.mul_f64((f64::from(n) + part) / f64::from(count) * 1.1);
+        (format!("EZ_SEED={seed}: killed after {after:?} of {length:?}"), after)
     })
 }
 
@@ -134,6 +159,48 @@ fn a_killed_new_is_whole_or_nothing() {
             let _ = stage.ez(&["session", "new", &name]).ok();
         }
         assert!(stage.place(&name).join("README.md").is_file(), "{when}");
+    }
+}
+
+#[test]
+fn ez_killed_while_a_plugin_hangs_leaves_nothing_half_made() {
+    let stage = Stage::new();
+    // It says that it was asked, and never answers.
+    let body = "touch \"$HOME/reached\"; read -r request; exec sleep 600";
+    for (hook, name) in [("on_session_create", "made"), ("on_session_delete", "kept")] {
+        if hook == "on_session_delete" {
+            stage.worked_in(name);
+        }
+        crate::plugin(&stage.home, "hangs", &[hook], "", body);
+        let reached = stage.home.home().join("reached");
+        let words: &[&str] = if hook == "on_session_create" { &["new"] } else { &["delete", "--force"] };
+        let args: Vec<&str> = ["session"].iter().chain(words).chain([&name]).copied().collect();
+        let mut command = Command::new(EZ);
+        command.args(&args).current_dir(&stage.main).env_clear().envs(stage.home.env());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while !reached.exists() {
+            assert!(Instant::now() < deadline, "the plugin was not asked");
+            thread::yield_now();
+        }
+        // Meanwhile nobody else may touch the session, and lists do not wait.
+        let second = stage.ez(&["session", "rename", name, "other-name"]);
+        assert!(second.code() == 1 && second.err().contains("at work on the session"), "{second}");
+        child.kill().unwrap();
+        let _ = child.wait();
+        stage.stop_all();
+        let _ = ez(&stage.home, &["plugin", "disable", "hangs"]).ok();
+        std::fs::remove_file(&reached).unwrap();
+        stage.mended(hook);
+        if hook == "on_session_create" {
+            assert!(!stage.names().contains(&name.to_owned()) && !stage.place(name).exists());
+            assert_eq!(stage.git(&["branch", "--list", name]), "");
+        } else {
+            if !stage.names().contains(&name.to_owned()) {
+                let _ = stage.ez(&["trash", "restore", name]).ok();
+            }
+            assert_eq!(stage.home.read(stage.place(name).join("open.txt")), name);
+        }
     }
 }
 

@@ -68,9 +68,9 @@ fn a_plugin_that_is_on_without_its_program_is_named() {
     let _ = ez(&home, &["plugin", "enable", "zellij"]).ok();
     let bin = home.path("bin");
     home.write(bin.join("x"), "");
-    let git = sys::proc::which("git".as_ref(), &home.env().into_iter().collect()).unwrap();
+    let git = sys::proc::which("git".as_ref(), &home.env().iter().collect()).unwrap();
     std::os::unix::fs::symlink(git, bin.join("git")).unwrap();
-    home.set_env("PATH", &bin.display().to_string());
+    home.set_env("PATH", bin.display().to_string());
     let doctor = ez(&home, &["doctor"]);
     assert!(doctor.code() == 1 && doctor.out().contains("no program zellij is in PATH"), "{doctor}");
 }

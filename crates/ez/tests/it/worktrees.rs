@@ -6,6 +6,27 @@ use testkit::run;
 use crate::{EZ, ez, git, home, names, repo};
 
 #[test]
+fn a_create_that_a_later_plugin_stops_takes_the_tmux_session_of_an_earlier_one_with_it() {
+    if !testkit::needs("tmux") {
+        return;
+    }
+    let mut home = home();
+    let sockets = home.path("sockets");
+    home.write(sockets.join("x"), "");
+    home.set_env("TMUX_TMPDIR", sockets.display().to_string());
+    repo(&home, "api");
+    let _ = ez(&home, &["plugin", "enable", "tmux"]).ok();
+    let body = "read -r request; echo '{\"success\":false,\"error\":\"no\"}'";
+    crate::plugin(&home, "stops", &["on_session_create"], "", body);
+    let _ = home.run("tmux", &["new-session", "-d", "-s", "mine"]).ok();
+    let failed = ez(&home, &["session", "new", "one", "-r", "api"]);
+    let left = home.run("tmux", &["list-sessions", "-F", "#{session_name}"]).out();
+    let _ = home.run("tmux", &["kill-server"]);
+    assert!(failed.code() == 1 && failed.err().contains("nothing of the session 'one' is left"), "{failed}");
+    assert_eq!(left, "mine\n");
+}
+
+#[test]
 fn a_linked_folder_is_no_uncommitted_change() {
     let home = home();
     let main = repo(&home, "api");

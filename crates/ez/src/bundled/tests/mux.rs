@@ -93,6 +93,18 @@ fn a_tmux_session_starts_in_the_session_folder_with_its_variables_and_marks() {
 }
 
 #[test]
+fn a_variable_that_was_set_later_is_there_when_one_goes_to_the_tmux_session() {
+    if !needs("tmux") {
+        return;
+    }
+    let world = World::new();
+    let _server = Server(&world);
+    world.ask("tmux", "on_session_create", "one", json!({}));
+    world.ask("tmux", "on_bind", "one", json!({"session": {"env": {"LATER": "yes"}}}));
+    assert_eq!(world.tmux(&["show-environment", "-t", "=repo/one", "LATER"]), "LATER=yes");
+}
+
+#[test]
 fn two_sessions_with_one_name_are_told_apart() {
     if !needs("tmux") {
         return;
