@@ -33,6 +33,23 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Aliases, Failure> {
     })
 }
 
+/// As [`set`], for a name that the person typed.
+///
+/// # Errors
+/// As [`set`]; also when the name has no words or control characters, or another session has it.
+pub fn give(data: &Path, key: &str, name: Option<&str>) -> Result<(), Failure> {
+    if let Some(name) = name {
+        if name.trim().is_empty() || sys::text::clean(name) != name {
+            return Err(Failure::usage("a name has words and no control characters"));
+        }
+        if let Some((other, _)) = load(data)?.iter().find(|(other, known)| *other != key && *known == name) {
+            let (name, other) = (sys::text::clean(name), sys::text::clean(other));
+            return Err(Failure::new(format!("{name} is the name of {other} already")));
+        }
+    }
+    set(data, key, name)
+}
+
 /// Gives `key` (`agent:id`) this name, or takes it away.
 ///
 /// # Errors

@@ -21,10 +21,29 @@ pub struct Config {
     pub library_dir: Option<String>,
     /// The `tui:` section.
     pub tui: Tui,
+    /// `sessions.resumeIn`.
+    pub resume_in: ResumeIn,
     /// All sections, for plugins (clause G1).
     sections: Map<String, Value>,
     /// What could not be understood, one line each, cleaned.
     pub warnings: Vec<String>,
+}
+
+/// Where a session is opened again (lazyagents.md, The interface).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResumeIn {
+    /// In this terminal; the interface comes back when the agent ends.
+    #[default]
+    Here,
+    /// In a new window of tmux, a new tab of zellij.
+    Window,
+    /// In a new pane of either.
+    Pane,
+}
+
+impl ResumeIn {
+    /// All of them, with their names in `config.yaml`.
+    pub const ALL: [(&'static str, Self); 3] = [("here", Self::Here), ("window", Self::Window), ("pane", Self::Pane)];
 }
 
 /// The `tui:` section.
@@ -83,6 +102,18 @@ impl Config {
             Some(Value::Object(tui)) => config.tui = read.tui(tui),
             Some(other) => read.warn("tui", "a map", other),
         }
+        match sections.get("sessions") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(own)) => {
+                if let Some(word) = read.string(own, "resumeIn", "sessions.resumeIn") {
+                    match ResumeIn::ALL.iter().find(|(name, _)| *name == word) {
+                        Some((_, place)) => config.resume_in = *place,
+                        None => read.warn_word("sessions.resumeIn", "here, window or pane", &word),
+                    }
+                }
+            }
+            Some(other) => read.warn("sessions", "a map", other),
+        }
         config.sections = sections;
         config.warnings = read.warnings.iter().map(|warning| text::clean(&format!("config.yaml: {warning}"))).collect();
         Ok(config)
@@ -114,6 +145,10 @@ struct Read {
 impl Read {
     fn warn(&mut self, name: &str, wanted: &str, got: &Value) {
         self.warnings.push(format!("{name} must be {wanted}, not {}", kind(got)));
+    }
+
+    fn warn_word(&mut self, name: &str, wanted: &str, got: &str) {
+        self.warnings.push(format!("{name} must be {wanted}, not {got}"));
     }
 
     fn string(&mut self, map: &Map<String, Value>, key: &str, name: &str) -> Option<String> {

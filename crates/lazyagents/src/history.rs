@@ -116,8 +116,13 @@ impl History {
 
     /// Every session as the text store wants it, the newest first.
     pub fn conversations(&self) -> Vec<Conversation<'_>> {
-        self.snapshot.sessions.iter().filter_map(|session| conversation(session, &self.dir)).collect()
+        conversations(&self.snapshot, &self.dir)
     }
+}
+
+/// Every session as the text store wants it, the newest first; `dir` is the folder of the index.
+pub fn conversations<'a>(snapshot: &'a Snapshot, dir: &'a Path) -> Vec<Conversation<'a>> {
+    snapshot.sessions.iter().filter_map(|session| conversation(session, dir)).collect()
 }
 
 fn conversation<'a>(session: &'a Session, scratch: &'a Path) -> Option<Conversation<'a>> {
@@ -135,6 +140,23 @@ fn conversation<'a>(session: &'a Session, scratch: &'a Path) -> Option<Conversat
 /// The files that tell a session, in the order in which its turns are counted.
 fn telling(session: &Session) -> impl Iterator<Item = &Source> {
     session.sources.iter().filter(|source| !source.aside).map(|source| &source.source)
+}
+
+/// A command for a POSIX shell, in its folder.
+pub fn command_line(command: &[String], folder: Option<&str>) -> String {
+    let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+    let cd = folder.map(|folder| format!("cd {} && ", quoted(folder))).unwrap_or_default();
+    sys::text::clean(&format!("{cd}{}", words.join(" ")))
+}
+
+/// One word for a POSIX shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// The first line with words.

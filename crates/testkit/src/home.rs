@@ -179,8 +179,18 @@ impl Home {
         self.write(self.config_dir().join("config.yaml"), text)
     }
 
+    /// Where a test says nothing else, the tabs that stand beside those of plugins are hidden: the first plugin's tab is
+    /// the first one.
+    fn plugins_first(&self) {
+        let file = self.config_dir().join("config.yaml");
+        if !file.exists() {
+            self.write(file, "tui: { hidden: [sessions, usage] }\n");
+        }
+    }
+
     /// Puts an executable script (with its `#!` line) into the plugins folder under this file name.
     pub fn plugin(&self, name: &str, script: &str) -> PathBuf {
+        self.plugins_first();
         self.executable(self.plugins().join(name), script)
     }
 
@@ -212,6 +222,7 @@ impl Home {
 
     /// Installs misfit as plugin `name` with this behaviour; see the text at the top of `misfit.rs` (the program).
     pub fn misfit(&self, name: &str, behaviour: &str) -> Misfit {
+        self.plugins_first();
         misfit::install(self, name, behaviour)
     }
 

@@ -6,6 +6,7 @@ pub mod edit;
 pub mod fuzzy;
 pub mod input;
 pub mod keys;
+pub mod markdown;
 pub mod paint;
 pub mod reader;
 pub mod term;

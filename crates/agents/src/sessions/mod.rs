@@ -9,6 +9,7 @@ pub mod source;
 pub mod tokens;
 pub mod transcript;
 pub mod turns;
+pub mod watch;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -19,6 +20,7 @@ pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
 pub use turns::{Numbering, Turns};
+pub use watch::Watch;
 
 use crate::adapter::{Places, Surroundings};
 

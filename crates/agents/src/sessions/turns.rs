@@ -62,6 +62,11 @@ impl Numbering {
         self.turns
     }
 
+    /// True when no result of an earlier call is awaited: who begins to listen here misses nothing.
+    pub fn settled(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     /// The place of the next piece.
     pub fn place(&mut self, piece: &Piece) -> Place {
         match &piece.said {

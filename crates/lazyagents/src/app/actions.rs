@@ -22,6 +22,8 @@ const fn command(mut action: Action, name: &'static str) -> Action {
 pub const APP: &str = "app";
 /// The scope of keys that mean the same on every tab of ours.
 pub const LIST: &str = "list";
+/// The scope of a transcript that is read.
+pub const READER: &str = "reader";
 /// The scope of a plugin's tab that failed (clauses K9, B9).
 pub const FAILED: &str = "failed";
 
@@ -48,6 +50,49 @@ pub const ACTIONS: &[Action] = &[
     action("list.filter", LIST, &["/"], "filter the list", "filter"),
     action("list.copy", LIST, &["y"], "copy the path", ""),
     action("list.back", LIST, &["esc"], "back; clears the filter", ""),
+    action("sessions.resume", "sessions", &["enter"], "open it again in its agent", "resume"),
+    action("sessions.resume-in", "sessions", &["alt+enter"], "the same, and choose where", ""),
+    action("sessions.elsewhere", "sessions", &["R"], "open it again in another folder", ""),
+    command(action("sessions.read", "sessions", &["v"], "read the transcript", "read"), "sessions read"),
+    command(
+        action("sessions.search", "sessions", &["F"], "search what was said in all of them", "search"),
+        "sessions search",
+    ),
+    command(action("sessions.agent", "sessions", &["f"], "the next agent's only, then all", "agent"), "sessions agent"),
+    command(action("sessions.group", "sessions", &["p"], "by project, or not", "project"), "sessions group"),
+    command(action("sessions.sort", "sessions", &["s"], "sort by use, tokens, title", "sort"), "sessions sort"),
+    command(action("sessions.name", "sessions", &["m"], "give it a name of your own", "name"), "sessions name"),
+    command(
+        action("sessions.command", "sessions", &["c"], "copy the command that opens it again", ""),
+        "sessions command",
+    ),
+    action("sessions.mark", "sessions", &["space"], "mark it", "mark"),
+    command(action("sessions.refresh", "sessions", &["r"], "look at all files again", ""), "sessions refresh"),
+    command(
+        action("usage.period", "usage", &["p"], "the next period: today, 7, 30, 90 days, all", "period"),
+        "usage period",
+    ),
+    command(action("usage.agent", "usage", &["f"], "the next agent's only, then all", "agent"), "usage agent"),
+    command(action("usage.view", "usage", &["v"], "by day, agent, project, model, block", "view"), "usage view"),
+    command(action("usage.refresh", "usage", &["r"], "look at all files again", "look again"), "usage refresh"),
+    action("usage.detail", "usage", &["enter"], "show the detail", ""),
+    action("reader.up", READER, &["up", "k"], "up", ""),
+    action("reader.down", READER, &["down", "j"], "down", ""),
+    action("reader.page-up", READER, &["pgup", "ctrl+u"], "one page up", ""),
+    action("reader.page-down", READER, &["pgdown", "ctrl+d"], "one page down", ""),
+    action("reader.top", READER, &["home", "g"], "to the start", ""),
+    action("reader.bottom", READER, &["end", "G"], "to the end", ""),
+    action("reader.next-turn", READER, &["right", "l"], "next turn", ""),
+    action("reader.previous-turn", READER, &["left", "h"], "previous turn", ""),
+    action("reader.prompt", READER, &["p"], "to your next prompt", "your prompts"),
+    action("reader.prompt-back", READER, &["P"], "to your prompt before", ""),
+    action("reader.fold", READER, &["enter", "space"], "open or fold the turn's reasoning and tools", "open"),
+    action("reader.folds", READER, &["a"], "open or fold all", "all"),
+    action("reader.find", READER, &["/"], "search in this transcript", "search"),
+    action("reader.next-match", READER, &["n"], "next turn that holds it", ""),
+    action("reader.previous-match", READER, &["N"], "the one before", ""),
+    action("reader.copy", READER, &["y"], "copy what the turn says", ""),
+    action("reader.back", READER, &["esc"], "back to the list; q does it too", "list"),
     command(action("agents.refresh", "agents", &["r"], "look for agents again", "look again"), "agents refresh"),
     action("agents.detail", "agents", &["enter"], "show the detail", ""),
     command(action("plugins.open", "plugins", &["enter"], "go to its tab", "open"), "plugins open"),

@@ -17,12 +17,16 @@ use tui::theme::Theme;
 use wire::plugin::Exec;
 
 use super::event::{Effect, Event};
+use super::library::Sessions;
 use super::pace::{BESIDE, Pace};
+use super::reader::Told;
 use super::signals::{Signal, Signals};
 use super::state::{App, TabKind};
+use super::telling::Telling;
 use super::update::update;
 use super::views;
 use super::{LOG_SIZE, LOGS_KEPT};
+use crate::config::ResumeIn;
 use crate::context::Context;
 use crate::plugins::host::HostOptions;
 use crate::plugins::{Host, Notice, Plugin, What};
@@ -33,6 +37,9 @@ const STATS: Duration = Duration::from_secs(1);
 
 /// Bytes of a plugin's log that are shown, the last ones.
 const LOG_SHOWN: usize = 256 * 1024;
+
+/// How long a multiplexer may take to open a window.
+const RESUME: Duration = Duration::from_secs(5);
 
 /// How long quitting may take in all: 2 s of grace and what surrounds them (clause L2).
 const QUIT_WITHIN: Duration = Duration::from_secs(4);
@@ -52,6 +59,10 @@ pub(super) struct Driver {
     signals: Signals,
     theme: Arc<Mutex<Theme>>,
     detecting: Option<CancelHandle>,
+    /// Keeps the sessions at hand.
+    sessions: Option<Sessions>,
+    /// Tells the transcript that is read.
+    telling: Option<Telling>,
     /// Held by detection threads until they have ended.
     detections: (Sender<()>, Receiver<()>),
     queue: VecDeque<Event>,
@@ -84,6 +95,7 @@ impl Driver {
         let reader = Reader::start(tty, move |input| inputs.send(input).is_ok()).map_err(|error| gone(&error))?;
         let (reader, notices) = (Some(reader), Some(notices));
         let (detecting, detections, queue) = (None, bounded(0), VecDeque::new());
+        let (sessions, telling) = (None, None);
         let quit = false;
         Ok(Self {
             context,
@@ -98,6 +110,8 @@ impl Driver {
             signals,
             theme,
             detecting,
+            sessions,
+            telling,
             detections,
             queue,
             pace,
@@ -117,6 +131,9 @@ impl Driver {
             }
         }
         self.effect(Effect::Detect(self.app.detection));
+        if self.app.tab("sessions").is_some() || self.app.tab("usage").is_some() {
+            self.sessions = Sessions::start(&self.context, &self.sender);
+        }
         // Answers come when they come; a terminal that is gone shows at the next draw.
         let _ = self.terminal.ask(self.follows_background());
         let outcome = self.turn();
@@ -232,7 +249,13 @@ impl Driver {
         let (tick, input) = (matches!(event, Event::Tick), matches!(event, Event::Input(_)));
         let toast = self.app.toasts.current().map(|toast| toast.until);
         let (layer, active) = (self.app.layer.is_some(), self.app.active);
+        self.app.wall = clock::wall()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
         let effects = update(&mut self.app, event, clock::now());
+        if let Some(sessions) = &mut self.sessions {
+            sessions.shown(matches!(self.app.kind(), TabKind::Sessions | TabKind::Usage));
+        }
         let toast = toast != self.app.toasts.current().map(|toast| toast.until);
         // What only goes on to a plugin changes nothing here.
         let sent = !effects.is_empty() && effects.iter().all(|effect| matches!(effect, Effect::Send(..)));
@@ -273,6 +296,113 @@ impl Driver {
                 }
             }
             Effect::Theme(id) => self.use_theme(&id),
+            Effect::Look => {
+                if let Some(sessions) = &self.sessions {
+                    sessions.look();
+                }
+            }
+            Effect::Search { number, words } => {
+                let shelf = self.app.sessions.shelf.clone();
+                if let (Some(sessions), Some(shelf)) = (&mut self.sessions, shelf) {
+                    sessions.search(number, words, Arc::clone(&shelf.snapshot), &self.sender);
+                }
+            }
+            Effect::Count { number, view, agent, period } => {
+                let Some(shelf) = self.app.sessions.shelf.clone() else { return };
+                let zone = self.app.zone.clone();
+                self.aside("count", move |sender| {
+                    let counted = Arc::new(crate::count::count(&shelf.snapshot, view, agent, period, &zone));
+                    let _ = sender.send(Event::Counted { number, counted });
+                });
+            }
+            Effect::Read { number, session } => self.read(number, session),
+            Effect::Around(turn) => {
+                if let Some(telling) = &self.telling {
+                    telling.around(turn);
+                }
+            }
+            Effect::Inside { number, text } => {
+                if let Some(telling) = &self.telling {
+                    telling.inside(number, text);
+                }
+            }
+            Effect::Close => self.telling = None,
+            Effect::Resume { command, folder, place } => self.resume(command, folder, place),
+            Effect::Name { key, name } => self.name_session(key, name),
+        }
+    }
+
+    fn read(&mut self, number: u64, session: usize) {
+        let before = self.telling.take();
+        let shelf = self.app.sessions.shelf.clone();
+        let Some(session) = shelf.as_ref().and_then(|shelf| shelf.session(session)) else { return };
+        let scratch = self.context.paths.data.join("index");
+        self.telling = Telling::start(session, scratch, number, before, &self.sender);
+        if self.telling.is_none() {
+            let told = Told::Failed("its agent's transcripts cannot be read".to_owned());
+            self.queue.push_back(Event::Told { reader: number, told });
+        }
+    }
+
+    fn name_session(&self, key: String, name: Option<String>) {
+        let data = self.context.paths.data.clone();
+        let again = self.sessions.as_ref().map(Sessions::looker);
+        self.aside("name", move |sender| {
+            let event = match crate::aliases::give(&data, &key, name.as_deref()) {
+                Ok(()) => {
+                    if let Some(again) = again {
+                        again();
+                    }
+                    Event::Done(match name {
+                        Some(name) => format!("it is called {name}"),
+                        None => "it has no name of yours".to_owned(),
+                    })
+                }
+                Err(failure) => Event::Failed(failure.to_string()),
+            };
+            let _ = sender.send(event);
+        });
+    }
+
+    /// Opens a session again: here, or beside us in a multiplexer.
+    fn resume(&mut self, command: Vec<String>, folder: PathBuf, place: ResumeIn) {
+        if !folder.is_dir() {
+            let folder = self.context.paths.short(&folder);
+            self.queue.push_back(Event::FolderGone { folder: text::clean(&folder), command });
+            return;
+        }
+        let spec = match crate::resume::spec(&command, &folder, place, &self.context.env) {
+            Ok(spec) => spec,
+            Err(failure) => {
+                self.queue.push_back(Event::Failed(failure.to_string()));
+                return;
+            }
+        };
+        if place != ResumeIn::Here {
+            self.aside("resume", move |sender| {
+                let limits = proc::Limits { deadline: Some(RESUME), output: 64 * 1024, merged: true };
+                let event = match proc::run(&spec, &limits, &proc::Cancel::never()) {
+                    Ok(done) if done.exit.ok() => Event::Done("opened beside us".to_owned()),
+                    Ok(done) => {
+                        let said = text::clean_bytes(&done.stdout);
+                        Event::Failed(format!("it could not be opened beside us: {}", said.trim()))
+                    }
+                    Err(failure) => Event::Failed(failure.to_string()),
+                };
+                let _ = sender.send(event);
+            });
+            return;
+        }
+        match self.lend_to(&spec) {
+            Ok(HandOver::Ended(exit)) if exit.ok() => {}
+            Ok(HandOver::Ended(exit)) => {
+                self.queue.push_back(Event::Failed(format!("{} ended with {exit}", text::clean(&command[0]))));
+            }
+            Ok(HandOver::Terminated) => {}
+            Err(why) => self.queue.push_back(Event::Failed(why)),
+        }
+        if let Some(sessions) = &self.sessions {
+            sessions.look();
         }
     }
 
@@ -304,27 +434,30 @@ impl Driver {
             Some(_) => Ok(spec),
             None => Err(format!("could not start {}: not found in PATH", spec.program.to_string_lossy())),
         });
-        let ran = spec.and_then(|spec| {
-            if let Some(reader) = &self.reader {
-                reader.pause();
-            }
-            self.terminal.suspend();
-            self.signals.lend(true);
-            let ran = proc::lend_terminal(&spec, &self.signals.terminate).map_err(|failure| failure.to_string());
-            self.signals.lend(false);
-            if self.terminal.resume().is_err() {
-                self.quit = true;
-            }
-            if let Some(reader) = &self.reader {
-                reader.resume();
-            }
-            ran
-        });
+        let ran = spec.and_then(|spec| self.lend_to(&spec));
+        self.host.interactive_result(plugin, run, id, ran);
+    }
+
+    /// The terminal is a program's until it ends.
+    fn lend_to(&mut self, spec: &proc::Spec) -> Result<HandOver, String> {
+        if let Some(reader) = &self.reader {
+            reader.pause();
+        }
+        self.terminal.suspend();
+        self.signals.lend(true);
+        let ran = proc::lend_terminal(spec, &self.signals.terminate).map_err(|failure| failure.to_string());
+        self.signals.lend(false);
+        if self.terminal.resume().is_err() {
+            self.quit = true;
+        }
+        if let Some(reader) = &self.reader {
+            reader.resume();
+        }
         self.quit |= matches!(ran, Ok(HandOver::Terminated));
         let (columns, rows) = self.terminal.size();
         self.queue.push_back(Event::Resized(columns, rows));
         self.pace.want(clock::now());
-        self.host.interactive_result(plugin, run, id, ran);
+        ran
     }
 
     fn suspend(&mut self, outside: bool) {
@@ -410,6 +543,8 @@ impl Driver {
         self.reader = None;
         self.terminal.leave();
         self.detecting = None;
+        self.sessions = None;
+        self.telling = None;
         let (token, ended) = self.detections;
         drop(token);
         let until = clock::now() + QUIT_WITHIN;

@@ -1,10 +1,19 @@
 //! What can happen to the app, and what it can ask for. Plain data: the driver makes events and carries out
 //! effects, [`super::update`] turns one into the other.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use agents::Detected;
+use agents::text::Coverage;
+use agents::usage::View;
 use tui::input::Input;
 use wire::plugin::{Exec, HostMessage};
 
+use super::reader::Told;
+use super::shelf::{Find, FindEnd, Shelf};
+use super::usage::{Counted, Period};
+use crate::config::ResumeIn;
 use crate::plugins::Notice;
 use crate::plugins::host::{FrameView, Stats};
 
@@ -59,6 +68,42 @@ pub enum Event {
         plugin: usize,
         /// Its tab is hidden.
         hidden: bool,
+    },
+    /// The sessions of all agents, as they are now.
+    Shelf(Arc<Shelf>),
+    /// Tokens were counted.
+    Counted {
+        /// Which count; older ones are dropped.
+        number: u64,
+        /// What came of it.
+        counted: Arc<Counted>,
+    },
+    /// Files of sessions are being read, so many of so many; `None`: no more.
+    Files(Option<(usize, usize)>),
+    /// How much of what was said is in the text store.
+    Texts(Coverage),
+    /// A part of what a search found.
+    Found {
+        /// Which search; older ones are dropped.
+        number: u64,
+        /// Sessions, in order.
+        found: Vec<Find>,
+        /// With the last part.
+        end: Option<FindEnd>,
+    },
+    /// A session cannot be opened again where it began.
+    FolderGone {
+        /// The folder, for people.
+        folder: String,
+        /// The command.
+        command: Vec<String>,
+    },
+    /// A transcript is told.
+    Told {
+        /// Which reader; others are dropped.
+        reader: u64,
+        /// What is said.
+        told: Told,
     },
     /// The time of a toast or of a wake-up has come.
     Tick,
@@ -119,4 +164,58 @@ pub enum Effect {
     Stats,
     /// Use this theme and remember it.
     Theme(String),
+    /// Look at the files of all sessions.
+    Look,
+    /// Count tokens.
+    Count {
+        /// The number of the count: larger than all before.
+        number: u64,
+        /// What the rows are.
+        view: View,
+        /// Only this agent.
+        agent: Option<&'static str>,
+        /// How far back.
+        period: Period,
+    },
+    /// Search what was said; an empty text ends the search before it.
+    Search {
+        /// The number of the search: larger than all before.
+        number: u64,
+        /// Words and filters.
+        words: String,
+    },
+    /// Begin to tell a transcript; the one before it ends.
+    Read {
+        /// The number of the reader: larger than all before.
+        number: u64,
+        /// The session's place in the shelf.
+        session: usize,
+    },
+    /// Tell the turns around this one.
+    Around(u64),
+    /// Tell which turns hold a text.
+    Inside {
+        /// The number of the search.
+        number: u64,
+        /// The text.
+        text: String,
+    },
+    /// Nobody reads the transcript any more.
+    Close,
+    /// Open a session again in its agent's program.
+    Resume {
+        /// The command.
+        command: Vec<String>,
+        /// The folder.
+        folder: PathBuf,
+        /// Where.
+        place: ResumeIn,
+    },
+    /// Give a session a name, or take it away.
+    Name {
+        /// `agent:id`.
+        key: String,
+        /// The name.
+        name: Option<String>,
+    },
 }

@@ -4,10 +4,16 @@
 pub mod actions;
 mod driver;
 pub mod event;
+mod library;
 pub mod pace;
+pub mod reader;
+pub mod sessions;
+pub mod shelf;
 mod signals;
 pub mod state;
+mod telling;
 pub mod update;
+pub mod usage;
 pub mod views;
 
 use std::io::IsTerminal;
@@ -99,6 +105,11 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
         agents: Vec::new(),
         detection: 1,
         detecting: true,
+        sessions: Default::default(),
+        usage: Default::default(),
+        resume_in: context.config.resume_in,
+        zone: jiff::tz::TimeZone::UTC,
+        wall: 0,
         agents_tab: Default::default(),
         plugins_tab: Default::default(),
         plugins,
@@ -147,6 +158,7 @@ pub fn run(context: &Context) -> Result<u8, Failure> {
     let terminal = Terminal::enter(options, depth).map_err(|error| needed().cause(sys::failure::plain(&error)))?;
     let mut app = new(context, terminal.size(), sys::clock::now());
     app.theme = app.theme.with_depth(depth);
+    app.zone = jiff::tz::TimeZone::system();
     Driver::start(context, app, terminal, signals)?.run()?;
     Ok(0)
 }

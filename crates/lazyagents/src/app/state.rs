@@ -10,10 +10,14 @@ use tui::theme::Theme;
 use tui::widgets::confirm::Confirm;
 use tui::widgets::list::ListState;
 use tui::widgets::palette::Palette;
+use tui::widgets::prompt::Prompt;
 use tui::widgets::scroll_text::ScrollState;
 use tui::widgets::toast::Toasts;
 
 use super::event::Effect;
+use super::sessions::Sessions;
+use super::usage::Usage;
+use crate::config::ResumeIn;
 use crate::plugins::host::{FrameView, Stats};
 use crate::plugins::{Ignored, ManifestView};
 
@@ -29,6 +33,10 @@ pub struct Tab {
 /// What a tab shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TabKind {
+    /// The sessions of all agents.
+    Sessions,
+    /// Their tokens.
+    Usage,
     /// The coding agents.
     Agents,
     /// The files of the plugins folder.
@@ -127,6 +135,15 @@ pub struct ListTab {
     pub in_detail: bool,
 }
 
+/// What a line is typed for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// A session's name: `agent:id`.
+    Name(String),
+    /// The folder in which a command opens a session again.
+    Folder(Vec<String>),
+}
+
 /// What lies over the tab.
 #[derive(Debug)]
 pub enum Layer {
@@ -136,6 +153,10 @@ pub enum Layer {
     Palette(Palette),
     /// A question, and what yes means.
     Confirm(Confirm, Box<Effect>),
+    /// A line is typed, and what it is for.
+    Prompt(Prompt, Asking),
+    /// One of several effects is chosen, by the place of its name.
+    Menu(String, Palette, Vec<Effect>),
     /// A text to read.
     Text {
         /// Its heading.
@@ -174,6 +195,16 @@ pub struct App {
     pub detection: u64,
     /// It goes on.
     pub detecting: bool,
+    /// The Sessions tab.
+    pub sessions: Sessions,
+    /// The Usage tab.
+    pub usage: Usage,
+    /// Where sessions are opened again, when nothing else is asked for.
+    pub resume_in: ResumeIn,
+    /// The person's time zone.
+    pub zone: jiff::tz::TimeZone,
+    /// The wall clock at the last event, milliseconds since 1970: "3 min ago" is counted from here.
+    pub wall: i64,
     /// The Agents tab.
     pub agents_tab: ListTab,
     /// The Plugins tab.
@@ -222,7 +253,7 @@ impl App {
     pub fn active_plugin(&self) -> Option<usize> {
         match self.kind() {
             TabKind::Plugin(plugin) => Some(plugin),
-            TabKind::Agents | TabKind::Plugins => None,
+            _ => None,
         }
     }
 
@@ -239,6 +270,8 @@ impl App {
     /// The list of the active tab, when it is one of ours.
     pub fn list_tab(&self) -> Option<&ListTab> {
         match self.kind() {
+            TabKind::Sessions => Some(&self.sessions.tab),
+            TabKind::Usage => Some(&self.usage.tab),
             TabKind::Agents => Some(&self.agents_tab),
             TabKind::Plugins => Some(&self.plugins_tab),
             TabKind::Plugin(_) => None,
@@ -248,6 +281,8 @@ impl App {
     /// The same, to change it.
     pub fn list_tab_mut(&mut self) -> Option<&mut ListTab> {
         match self.kind() {
+            TabKind::Sessions => Some(&mut self.sessions.tab),
+            TabKind::Usage => Some(&mut self.usage.tab),
             TabKind::Agents => Some(&mut self.agents_tab),
             TabKind::Plugins => Some(&mut self.plugins_tab),
             TabKind::Plugin(_) => None,
@@ -260,12 +295,14 @@ impl App {
     }
 }
 
-/// The tabs in their order: plugins, then the read-only tabs of ours (clause D8); the config's order goes before
+/// The tabs in their order: those that one works in, plugins, then the read-only tabs of ours (clause D8); the config's order goes before
 /// it, hidden ones are left out. Never empty.
 pub fn tabs(plugins: &[PluginState], order: &[String], hidden: &[String]) -> Vec<Tab> {
     let plugin = |(index, plugin): (usize, &PluginState)| Tab { id: plugin.id.clone(), kind: TabKind::Plugin(index) };
     let ours = |id: &str, kind| Tab { id: id.to_owned(), kind };
-    let mut rest: Vec<Tab> = plugins.iter().enumerate().map(plugin).collect();
+    let mut rest = vec![ours("sessions", TabKind::Sessions)];
+    rest.extend(plugins.iter().enumerate().map(plugin));
+    rest.push(ours("usage", TabKind::Usage));
     rest.push(ours("agents", TabKind::Agents));
     rest.push(ours("plugins", TabKind::Plugins));
     rest.retain(|tab| !hidden.contains(&tab.id));

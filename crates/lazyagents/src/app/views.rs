@@ -12,7 +12,7 @@ use tui::widgets::scroll_text::{self, ScrollState};
 use tui::widgets::tabbar::{TabBar, TabLabel};
 use tui::widgets::{list, too_small, wrap};
 
-use super::actions::{self, ACTIONS, APP, FAILED, LIST};
+use super::actions::{self, ACTIONS, APP, FAILED, LIST, READER};
 use super::state::{App, FOOTER, HEADER, Layer, Phase, TabKind, WIDE};
 use crate::tabs;
 pub use crate::tabs::plugins::{Entry, selected_entry};
@@ -53,6 +53,11 @@ fn labels(app: &App) -> Vec<TabLabel> {
             let gap_before = before.is_some_and(|kind| ours(kind) != ours(tab.kind));
             before = Some(tab.kind);
             let (title, count) = match tab.kind {
+                TabKind::Sessions => {
+                    let count = app.sessions.shelf.as_ref().map(|shelf| shelf.lines.len() as u64);
+                    ("Sessions".to_owned(), count)
+                }
+                TabKind::Usage => ("Usage".to_owned(), None),
                 TabKind::Agents => {
                     let installed = app.agents.iter().filter(|agent| agent.installed).count();
                     ("Agents".to_owned(), (!app.agents.is_empty()).then_some(installed as u64))
@@ -105,6 +110,8 @@ fn tab(app: &App, buf: &mut Buffer, body: Rect) {
             let needed = super::state::body(super::state::SMALLEST);
             too_small::draw(buf, body, (needed.width, needed.height), &app.theme);
         }
+        TabKind::Sessions => tabs::sessions::draw(app, buf, body),
+        TabKind::Usage => tabs::usage::draw(app, buf, body),
         TabKind::Agents => tabs::agents::draw(app, buf, body),
         TabKind::Plugins => tabs::plugins::draw(app, buf, body),
     }
@@ -125,6 +132,7 @@ pub struct Split {
 pub fn split(app: &App) -> Split {
     let body = app.body();
     let filter = app.list_tab().is_some_and(|tab| tab.filtering || !tab.filter.text().is_empty());
+    let filter = filter || matches!(app.kind(), TabKind::Sessions | TabKind::Usage);
     let top = u16::from(filter).min(body.height.saturating_sub(1));
     let area = Rect { y: body.y + top, height: body.height - top, ..body };
     let none = Rect { width: 0, height: 0, ..area };
@@ -151,7 +159,11 @@ pub fn draw_split(app: &App, buf: &mut Buffer, columns: &[list::Column], table: 
     let split = split(app);
     if split.list.y > body.y || split.detail.y > body.y {
         let row = Rect { height: 1, ..body };
-        if state.filtering {
+        if app.kind() == TabKind::Sessions {
+            tabs::sessions::draw_top(app, buf, row);
+        } else if app.kind() == TabKind::Usage {
+            tabs::usage::draw_top(app, buf, row);
+        } else if state.filtering {
             tui::widgets::input::draw(buf, row, "/", &state.filter, "", &app.theme);
         } else {
             tui::widgets::input::draw_still(buf, row, "/", state.filter.text(), &app.theme);
@@ -193,6 +205,8 @@ pub fn place(app: &App, x: u16, y: u16) -> Place {
 
 fn columns(app: &App) -> Vec<list::Column> {
     match app.kind() {
+        TabKind::Sessions => tabs::sessions::columns(),
+        TabKind::Usage => tabs::usage::columns(),
         TabKind::Agents => tabs::agents::columns(),
         TabKind::Plugins => tabs::plugins::columns(),
         TabKind::Plugin(_) => Vec::new(),
@@ -202,6 +216,8 @@ fn columns(app: &App) -> Vec<list::Column> {
 /// Rows of the active list, and how many can be seen.
 pub fn list_size(app: &App) -> (usize, usize) {
     let len = match app.kind() {
+        TabKind::Sessions => tabs::sessions::len(app),
+        TabKind::Usage => tabs::usage::len(app),
         TabKind::Agents => tabs::agents::rows(app).len(),
         TabKind::Plugins => tabs::plugins::rows(app).len(),
         TabKind::Plugin(_) => 0,
@@ -212,6 +228,8 @@ pub fn list_size(app: &App) -> (usize, usize) {
 /// Wrapped lines of the active detail, and how many can be seen.
 pub fn detail_size(app: &App) -> (usize, usize) {
     let lines = match app.kind() {
+        TabKind::Sessions => tabs::sessions::detail(app),
+        TabKind::Usage => tabs::usage::detail(app),
         TabKind::Agents => tabs::agents::detail(app),
         TabKind::Plugins => tabs::plugins::detail(app),
         TabKind::Plugin(_) => Vec::new(),
@@ -230,9 +248,21 @@ pub fn failure_size(app: &App, plugin: usize) -> (usize, usize) {
 /// What `y` copies.
 pub fn path_of_selected(app: &App) -> Option<String> {
     match app.kind() {
+        TabKind::Sessions => tabs::sessions::selected_id(app),
+        TabKind::Usage => tabs::usage::selected_label(app),
         TabKind::Agents => tabs::agents::selected_path(app),
         TabKind::Plugins => tabs::plugins::selected_path(app),
         TabKind::Plugin(_) => None,
+    }
+}
+
+/// The scope of a tab's own actions.
+pub fn scope(kind: TabKind) -> &'static str {
+    match kind {
+        TabKind::Sessions => "sessions",
+        TabKind::Usage => "usage",
+        TabKind::Agents => "agents",
+        TabKind::Plugins | TabKind::Plugin(_) => "plugins",
     }
 }
 
@@ -270,6 +300,8 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
         let hints = match layer {
             Layer::Help(_) | Layer::Text { .. } => vec![pair("↑↓", "scroll")],
             Layer::Palette(_) => vec![pair("enter", "run"), pair("↑↓", "choose")],
+            Layer::Menu(..) => vec![pair("enter", "take"), pair("↑↓", "choose")],
+            Layer::Prompt(..) => vec![pair("enter", "done")],
             Layer::Confirm(..) => vec![pair("y", "yes"), pair("n", "no")],
         };
         return (hints, vec![pair("esc", "back")], "");
@@ -291,6 +323,16 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
                 (hints, kept, "")
             }
         },
+        TabKind::Sessions if app.sessions.reader.is_some() => {
+            if app.sessions.reader.as_ref().and_then(|r| r.inside.as_ref()).is_some_and(|inside| inside.typing) {
+                return (vec![pair("enter", "go there")], vec![pair("esc", "back")], "");
+            }
+            let ids = ["reader.fold", "reader.folds", "reader.prompt", "reader.find"];
+            (of(&ids), of(&["app.help", "reader.back"]), "")
+        }
+        TabKind::Sessions if app.sessions.search.as_ref().is_some_and(|search| search.typing) => {
+            (vec![pair("enter", "keep"), pair("↑↓", "choose")], vec![pair("esc", "end the search")], "")
+        }
         _ if app.list_tab().is_some_and(|tab| tab.filtering) => {
             (vec![pair("enter", "keep"), pair("↑↓", "choose")], vec![pair("esc", "clear")], "")
         }
@@ -300,6 +342,27 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             kept.push(pair("esc", "list"));
             (vec![pair("↑↓", "scroll")], kept, "")
         }
+        TabKind::Sessions => {
+            let ids = [
+                "sessions.resume",
+                "sessions.read",
+                "sessions.search",
+                "list.filter",
+                "sessions.agent",
+                "sessions.group",
+                "sessions.sort",
+                "sessions.name",
+                "app.palette",
+            ];
+            let legend = if app.size.0 >= 110 { "● open now" } else { "" };
+            let none = app.sessions.entries.is_empty();
+            (of(if none { &ids[2..5] } else { &ids }), kept, legend)
+        }
+        TabKind::Usage => (
+            of(&["usage.period", "usage.agent", "usage.view", "usage.refresh", "list.filter", "app.palette"]),
+            kept,
+            "",
+        ),
         TabKind::Agents => (of(&["agents.refresh", "list.filter", "app.palette"]), kept, ""),
         TabKind::Plugins => {
             let ids = ["plugins.open", "plugins.restart", "plugins.hide", "plugins.log", "list.filter", "app.palette"];
@@ -333,6 +396,8 @@ fn layer(app: &App, buf: &mut Buffer, area: Rect) {
         None => {}
         Some(Layer::Help(state)) => help::draw(buf, over, "Help", &help_groups(app), state, &app.theme),
         Some(Layer::Palette(palette)) => palette.draw(buf, over, &app.theme),
+        Some(Layer::Menu(_, palette, _)) => palette.draw(buf, over, &app.theme),
+        Some(Layer::Prompt(prompt, _)) => prompt.draw(buf, over, &app.theme),
         Some(Layer::Confirm(confirm, _)) => confirm.draw(buf, over, &app.theme),
         Some(Layer::Text { title, lines, scroll }) => {
             let inner = tui::widgets::layer::open(buf, over, title, &app.theme);
@@ -385,7 +450,15 @@ pub fn help_groups(app: &App) -> Vec<HelpGroup> {
             groups
         }
         kind => {
-            let (title, id) = if kind == TabKind::Agents { ("Agents", "agents") } else { ("Plugins", "plugins") };
+            if kind == TabKind::Sessions && app.sessions.reader.is_some() {
+                return vec![scope("The transcript", READER, false), scope("Everywhere", APP, false)];
+            }
+            let (title, id) = match kind {
+                TabKind::Sessions => ("Sessions", "sessions"),
+                TabKind::Usage => ("Usage", "usage"),
+                TabKind::Agents => ("Agents", "agents"),
+                _ => ("Plugins", "plugins"),
+            };
             vec![scope(title, id, false), scope("Lists", LIST, false), scope("Everywhere", APP, false)]
         }
     }

@@ -12,7 +12,7 @@ use sys::{Env, Failure};
 use tui::theme::{Role, TOKENS, Theme};
 
 use super::{Cli, schema};
-use crate::app::actions::{self, ACTIONS, APP, FAILED, LIST};
+use crate::app::actions::{self, ACTIONS, APP, FAILED, LIST, READER};
 use crate::reserved;
 
 /// The first line of every page.
@@ -136,6 +136,9 @@ fn keys() -> String {
     let scopes = [
         (APP, "Everywhere"),
         (LIST, "Lists of ours"),
+        ("sessions", "Sessions"),
+        (READER, "A transcript"),
+        ("usage", "Usage"),
         ("agents", "Agents"),
         ("plugins", "Plugins"),
         (FAILED, "A plugin that failed"),
@@ -207,7 +210,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         key: "tui.tabs",
         kind: "list of texts",
-        default: "plugins by file name, then `agents`, `plugins`",
+        default: "`sessions`, plugins by file name, then `usage`, `agents`, `plugins`",
         example: "tui:\n  tabs: [agents, plugins]",
         does: "tabs in the wanted order; those that are not named follow in the usual order",
     },
@@ -217,6 +220,13 @@ const SETTINGS: &[Setting] = &[
         default: "none",
         example: "tui:\n  hidden: [plugins]",
         does: "tabs that are not shown; a hidden plugin is not started, its command works",
+    },
+    Setting {
+        key: "sessions.resumeIn",
+        kind: "`here`, `window` or `pane`",
+        default: "`here`",
+        example: "sessions:\n  resumeIn: window",
+        does: "where a session is opened again: in this terminal, or in a new window or pane of tmux or zellij",
     },
     Setting {
         key: "tui.mouse",
@@ -279,6 +289,8 @@ const READ: &[(&str, &[(&str, &str)])] = &[
             ("COLORTERM", "`truecolor` or `24bit`: all colours"),
             ("TERM_PROGRAM", "some terminals with all colours are known by it"),
             ("WT_SESSION", "Windows Terminal: all colours"),
+            ("TMUX", "a session is opened again in a window or pane of tmux, where that is wanted"),
+            ("ZELLIJ", "the same with zellij"),
         ],
     ),
     (
@@ -449,7 +461,7 @@ fn agents() -> String {
 
 fn reserved() -> String {
     let tabs = reserved::TABS.iter().map(|id| {
-        let here = matches!(*id, "agents" | "plugins");
+        let here = matches!(*id, "agents" | "plugins" | "sessions" | "usage");
         vec![code(id), if here { "yes" } else { "later" }.to_owned()]
     });
     let known = Cli::command();

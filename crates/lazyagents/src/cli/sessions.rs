@@ -368,15 +368,7 @@ fn alias(id: &str, name: Option<&str>, context: &Context, out: &mut Out) -> Resu
     let history = History::load(context)?;
     let session = history.one(id)?;
     let key = format!("{}:{}", session.agent, session.id);
-    if let Some(name) = name {
-        if name.trim().is_empty() || clean(name) != name {
-            return Err(Failure::usage("a name has words and no control characters"));
-        }
-        if let Some((other, _)) = history.aliases.iter().find(|(other, known)| **other != key && *known == name) {
-            return Err(Failure::new(format!("{} is the name of {} already", clean(name), clean(other))));
-        }
-    }
-    aliases::set(&context.paths.data, &key, name)?;
+    aliases::give(&context.paths.data, &key, name)?;
     match name {
         Some(name) => out.line(&format!("{} is called {name}", clean(&key))),
         None => out.line(&format!("{} has no name of yours", clean(&key))),
@@ -393,9 +385,8 @@ fn resume(id: &str, print: bool, context: &Context, out: &mut Out) -> Result<u8,
     };
     let folder = session.cwd.as_deref().map(PathBuf::from);
     if print {
-        let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-        let cd = folder.map(|folder| format!("cd {} && ", quoted(&folder.to_string_lossy()))).unwrap_or_default();
-        out.line(&clean(&format!("{cd}{}", words.join(" "))));
+        let folder = folder.as_deref().map(Path::to_string_lossy);
+        out.line(&crate::history::command_line(&command, folder.as_deref()));
         return Ok(0);
     }
     let folder = folder.ok_or_else(|| Failure::new("the session does not say which folder it was started in"))?;
@@ -403,30 +394,10 @@ fn resume(id: &str, print: bool, context: &Context, out: &mut Out) -> Result<u8,
         return Err(Failure::new(format!("the folder {} is gone", folder.display()))
             .hint(format!("make it again, or start the agent elsewhere yourself: {}", clean(&command.join(" ")))));
     }
-    let Some((program, rest)) = command.split_first() else { return Err(Failure::new("there is no command")) };
-    let name = program;
-    let Some(program) = proc::which(name.as_ref(), &context.env) else {
-        return Err(Failure::new(format!("could not start {name}: not found in PATH")));
-    };
+    let spec = crate::resume::spec(&command, &folder, crate::config::ResumeIn::Here, &context.env)?;
     out.flush();
-    let spec = proc::Spec {
-        program: program.into(),
-        args: rest.iter().map(Into::into).collect(),
-        dir: Some(folder),
-        env: context.env.clone(),
-    };
     match proc::replace(&spec)? {
         proc::Exit::Code(code) => Ok(u8::try_from(code).unwrap_or(1)),
         proc::Exit::Signal(signal) => Ok(128_u8.saturating_add(u8::try_from(signal).unwrap_or(0))),
-    }
-}
-
-/// One word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

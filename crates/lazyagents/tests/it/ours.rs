@@ -10,12 +10,12 @@ use crate::terminal::{open, open_with, quit, wait_gone, wait_number};
 #[test]
 fn hiding_and_showing_a_plugin_is_remembered_and_the_rest_of_the_config_stays() {
     let home = Home::new();
-    let config = "# mine\nhello:\n  greeting: hi   # a word\ntui:\n  mouse: true\n";
+    let config = "# mine\nhello:\n  greeting: hi   # a word\ntui:\n  mouse: true\n  startTab: one\n";
     let path = home.config(config);
     let (one, two) = (home.misfit("one", "good"), home.misfit("two", "good"));
     let pty = open(&home);
     pty.wait_text("ready one");
-    pty.send("4");
+    pty.send("6");
     pty.wait_text("PLUGIN");
     pty.send("j ");
     pty.wait_text("two is hidden");
@@ -28,7 +28,7 @@ fn hiding_and_showing_a_plugin_is_remembered_and_the_rest_of_the_config_stays() 
     let pty = open(&home);
     pty.wait_text("ready one");
     assert!(!pty.screen().line(0).contains("two"));
-    pty.send("3");
+    pty.send("5");
     pty.wait_text("PLUGIN");
     pty.send("j");
     pty.wait_text("tui.hidden");
@@ -59,6 +59,7 @@ fn a_theme_is_used_at_once_and_remembered() {
 #[test]
 fn y_copies_by_the_terminal_and_says_so() {
     let home = Home::new();
+    home.config("tui: { startTab: agents }\n");
     home.program("claude", "#!/bin/sh\necho '2.1.0 (Claude Code)'\n");
     let pty = open(&home);
     pty.wait_text("bin/claude");
@@ -74,6 +75,7 @@ fn a_program_that_never_answers_delays_neither_the_first_frame_nor_the_end() {
     let pid = home.tmp().join("asked");
     // It is deaf, and so is its child.
     let script = format!("#!/bin/sh\ntrap '' TERM\necho $$ >{}\nsleep 60 &\nwait\nsleep 60\n", pid.display());
+    home.config("tui: { startTab: agents }\n");
     home.program("claude", &script);
     let pty = open(&home);
     pty.wait_text("Claude Code");
@@ -86,6 +88,7 @@ fn a_program_that_never_answers_delays_neither_the_first_frame_nor_the_end() {
 #[test]
 fn agents_are_looked_for_again_on_request() {
     let home = Home::new();
+    home.config("tui: { startTab: agents }\n");
     let pty = open(&home);
     pty.wait_text("not found");
     home.program("crush", "#!/bin/sh\necho 'crush version v0.10.1'\n");

@@ -7,14 +7,15 @@ use ratatui::text::Line;
 use tui::keys::Key;
 use tui::widgets::confirm::Answer;
 use tui::widgets::palette::{Palette, PaletteOutcome};
+use tui::widgets::prompt::PromptOutcome;
 use tui::widgets::scroll_text::ScrollState as HelpState;
 use wire::plugin::HostMessage;
 
-use super::super::actions::{self, APP, FAILED, LIST};
+use super::super::actions::{self, APP, FAILED, LIST, READER};
 use super::super::event::Effect;
 use super::super::state::{App, Layer, Phase, TabKind, WIDE};
 use super::super::views;
-use super::{commands, detect, go, reload, start};
+use super::{commands, detect, go, reading, reload, sessions, start, usage};
 
 /// A second `ctrl+c` within this ends a capturing plugin's hold (clause K7, "decided since").
 const TWICE: Duration = Duration::from_secs(1);
@@ -30,8 +31,13 @@ pub(super) fn key(app: &mut App, key: &Key, now: Instant) -> Vec<Effect> {
             Some(state) if state.living() => living(app, plugin, &name, text, now),
             _ => failed(app, plugin, &name, now),
         },
-        TabKind::Agents | TabKind::Plugins => own(app, &name, text.as_deref(), now),
+        _ => own(app, &name, text.as_deref(), now),
     }
+}
+
+/// Esc on the Sessions tab ends its search first.
+fn leaves_search(app: &App) -> bool {
+    app.kind() == TabKind::Sessions && app.sessions.search.is_some() && !app.sessions.tab.in_detail
 }
 
 fn send(plugin: usize, name: &str, text: Option<String>) -> Effect {
@@ -85,13 +91,32 @@ fn failed(app: &mut App, plugin: usize, name: &str, now: Instant) -> Vec<Effect>
 
 /// A key on a tab of ours.
 fn own(app: &mut App, name: &str, text: Option<&str>, now: Instant) -> Vec<Effect> {
+    if app.kind() == TabKind::Sessions {
+        if let Some(reader) = &app.sessions.reader {
+            if reader.inside.as_ref().is_some_and(|inside| inside.typing) {
+                return reading::typing(app, name, text);
+            }
+            // As in every layer: who reads and presses q wants out of this, not out of everything.
+            if name == "q" {
+                return reading::act(app, "reader.back", now);
+            }
+            return match app.keymap.find(&[READER, APP], name) {
+                Some(action) => act(app, action.id, name, now),
+                None if name == "ctrl+c" => vec![Effect::Quit],
+                None => Vec::new(),
+            };
+        }
+        if app.sessions.search.as_ref().is_some_and(|search| search.typing) {
+            return sessions::typing(app, name, text);
+        }
+    }
     if app.list_tab().is_some_and(|tab| tab.filtering) {
         return filter(app, name, text);
     }
     if name == "ctrl+c" {
         return vec![Effect::Quit];
     }
-    let scope = if app.kind() == TabKind::Agents { "agents" } else { "plugins" };
+    let scope = views::scope(app.kind());
     match app.keymap.find(&[scope, LIST, APP], name) {
         Some(action) => act(app, action.id, name, now),
         None => Vec::new(),
@@ -107,6 +132,7 @@ fn filter(app: &mut App, name: &str, text: Option<&str>) -> Vec<Effect> {
         "esc" | "ctrl+c" => {
             tab.filtering = false;
             tab.filter = tui::edit::LineEdit::default();
+            super::filtered(app);
         }
         "up" | "down" | "pgup" | "pgdown" => {
             tab.list.on_key(name, len, height);
@@ -114,6 +140,7 @@ fn filter(app: &mut App, name: &str, text: Option<&str>) -> Vec<Effect> {
         _ => {
             if tab.filter.on_key(name, text) {
                 tab.list.top();
+                super::filtered(app);
             }
         }
     }
@@ -136,6 +163,16 @@ pub(super) fn act(app: &mut App, id: &str, key: &str, now: Instant) -> Vec<Effec
         "app.reload" => return reload(app),
         "app.suspend" => return vec![Effect::Suspend { outside: false }],
         "agents.refresh" => return detect(app),
+        "usage.detail" => return list(app, id, now),
+        _ if id.starts_with("usage.") => return usage::act(app, id),
+        _ if id.starts_with("sessions.") => return sessions::act(app, id, now),
+        _ if id.starts_with("reader.") => return reading::act(app, id, now),
+        "list.filter" if app.kind() == TabKind::Sessions && app.sessions.search.is_some() => {
+            if let Some(search) = &mut app.sessions.search {
+                search.typing = true;
+            }
+        }
+        "list.back" if leaves_search(app) => return sessions::close_search(app),
         _ if id.starts_with("plugins.") => return plugins(app, id, now),
         _ => return list(app, id, now),
     }
@@ -155,7 +192,7 @@ fn list(app: &mut App, id: &str, _now: Instant) -> Vec<Effect> {
     tab.in_detail &= narrow;
     let reading = tab.in_detail && id != "list.filter";
     match id {
-        "list.detail" | "agents.detail" => tab.in_detail = narrow,
+        "list.detail" | "agents.detail" | "usage.detail" => tab.in_detail = narrow,
         "list.list" => tab.in_detail = false,
         "list.detail-up" => tab.detail.up(lines, detail_height),
         "list.detail-down" => tab.detail.down(lines, detail_height),
@@ -167,6 +204,7 @@ fn list(app: &mut App, id: &str, _now: Instant) -> Vec<Effect> {
                 tab.in_detail = false;
             } else {
                 tab.filter = tui::edit::LineEdit::default();
+                super::filtered(app);
             }
         }
         _ if reading => views::scroll(&mut tab.detail, id, lines, detail_height),
@@ -183,6 +221,9 @@ fn list(app: &mut App, id: &str, _now: Instant) -> Vec<Effect> {
             }
             if tab.list.selected != before {
                 tab.detail = tui::widgets::scroll_text::ScrollState::default();
+            }
+            if app.kind() == TabKind::Sessions {
+                app.sessions.off_headings(!matches!(id, "list.up" | "list.page-up"));
             }
         }
     }
@@ -239,7 +280,9 @@ fn plugins(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
 /// A key while a layer is open: it belongs to the layer (clause K8).
 fn layer(app: &mut App, name: &str, text: Option<&str>, now: Instant) -> Vec<Effect> {
     let area = views::layer_area(app.size);
-    if name == "ctrl+c" && !matches!(app.layer, Some(Layer::Palette(_) | Layer::Confirm(..))) {
+    if name == "ctrl+c"
+        && !matches!(app.layer, Some(Layer::Palette(_) | Layer::Confirm(..) | Layer::Menu(..) | Layer::Prompt(..)))
+    {
         app.layer = None;
         return Vec::new();
     }
@@ -260,6 +303,22 @@ fn layer(app: &mut App, name: &str, text: Option<&str>, now: Instant) -> Vec<Eff
             }
             Vec::new()
         }
+        Some(Layer::Prompt(mut prompt, asking)) => match prompt.on_key(name, text) {
+            PromptOutcome::Pending => {
+                app.layer = Some(Layer::Prompt(prompt, asking));
+                Vec::new()
+            }
+            PromptOutcome::Done(answer) => sessions::answered(app, asking, &answer),
+            PromptOutcome::Cancelled => Vec::new(),
+        },
+        Some(Layer::Menu(title, mut palette, mut effects)) => match palette.on_key(name, text, area) {
+            PaletteOutcome::Closed => Vec::new(),
+            PaletteOutcome::Picked(id) if id < effects.len() => vec![effects.swap_remove(id)],
+            PaletteOutcome::Picked(_) | PaletteOutcome::Pending => {
+                app.layer = Some(Layer::Menu(title, palette, effects));
+                Vec::new()
+            }
+        },
         Some(Layer::Palette(mut palette)) => match palette.on_key(name, text, area) {
             PaletteOutcome::Closed => Vec::new(),
             PaletteOutcome::Picked(_) => picked(app, &palette, now),

@@ -4,6 +4,9 @@
 mod commands;
 mod keys;
 mod mouse;
+mod reading;
+mod sessions;
+mod usage;
 
 use std::time::Instant;
 
@@ -59,6 +62,23 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
             Vec::new()
         }
         Event::Hidden { plugin, hidden } => self::hidden(app, plugin, hidden, now),
+        Event::Shelf(shelf) => {
+            let mut effects = sessions::shelf(app, shelf, now);
+            effects.extend(usage::count(app));
+            effects
+        }
+        Event::Counted { number, counted } => usage::counted(app, number, counted),
+        Event::Files(files) => {
+            app.sessions.reading.files = files;
+            Vec::new()
+        }
+        Event::Texts(coverage) => sessions::texts(app, coverage),
+        Event::Found { number, found, end } => sessions::found(app, number, found, end),
+        Event::Told { reader, told } => sessions::told(app, reader, told),
+        Event::FolderGone { folder, command } => {
+            sessions::folder_gone(app, &folder, command);
+            Vec::new()
+        }
         Event::Tick => {
             app.toasts.expire(now);
             if app.kind() == TabKind::Plugins { vec![Effect::Stats] } else { Vec::new() }
@@ -75,6 +95,10 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
             palette.paste(text);
             return Vec::new();
         }
+        Some(Layer::Prompt(prompt, _)) => {
+            prompt.paste(text);
+            return Vec::new();
+        }
         Some(_) => return Vec::new(),
         None => {}
     }
@@ -84,11 +108,28 @@ fn paste(app: &mut App, text: &str) -> Vec<Effect> {
         }
         return wire::paste(text).into_iter().map(|message| Effect::Send(plugin, message)).collect();
     }
+    if app.kind() == TabKind::Sessions {
+        if app.sessions.reader.is_some() {
+            return reading::paste(app, text);
+        }
+        if let Some(search) = app.sessions.search.as_mut().filter(|search| search.typing) {
+            search.edit.paste(text);
+            return sessions::searched(app);
+        }
+    }
     if let Some(tab) = app.list_tab_mut().filter(|tab| tab.filtering) {
         tab.filter.paste(text);
         tab.list.top();
     }
+    filtered(app);
     Vec::new()
+}
+
+/// The filter of the active tab may have changed: rows that are kept are made anew.
+fn filtered(app: &mut App) {
+    if app.kind() == TabKind::Sessions {
+        app.sessions.arrange();
+    }
 }
 
 fn resized(app: &mut App, size: (u16, u16)) -> Vec<Effect> {
@@ -96,6 +137,7 @@ fn resized(app: &mut App, size: (u16, u16)) -> Vec<Effect> {
         return Vec::new();
     }
     app.size = size;
+    reading::resized(app);
     let body = app.body();
     vec![Effect::Body(body.width, body.height)]
 }
@@ -193,6 +235,7 @@ fn reload(app: &mut App) -> Vec<Effect> {
             Some(state) if state.living() => vec![Effect::Send(plugin, HostMessage::Reload)],
             _ => start(app, plugin),
         },
+        TabKind::Sessions | TabKind::Usage => vec![Effect::Look],
         TabKind::Agents => detect(app),
         TabKind::Plugins => vec![Effect::Stats],
     }

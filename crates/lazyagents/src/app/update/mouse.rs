@@ -53,8 +53,11 @@ pub(super) fn mouse(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
                 Vec::new()
             }
         },
-        TabKind::Agents | TabKind::Plugins if inside => own(app, mouse, turn, now),
-        TabKind::Agents | TabKind::Plugins => Vec::new(),
+        TabKind::Sessions if inside && app.sessions.reader.is_some() => {
+            super::reading::mouse(app, Position { x: mouse.x, y: mouse.y }, turn, is_left(mouse))
+        }
+        _ if inside => own(app, mouse, turn, now),
+        _ => Vec::new(),
     }
 }
 
@@ -103,6 +106,20 @@ fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
                 app.layer = Some(Layer::Palette(palette));
             }
         }
+        Some(Layer::Menu(title, mut palette, mut effects)) => match turn {
+            Some(turn) => {
+                palette.scroll(turn, area);
+                app.layer = Some(Layer::Menu(title, palette, effects));
+            }
+            None => match palette.on_click(mouse.x, mouse.y, area) {
+                tui::widgets::palette::PaletteOutcome::Picked(id) if id < effects.len() => {
+                    return vec![effects.swap_remove(id)];
+                }
+                tui::widgets::palette::PaletteOutcome::Closed => {}
+                _ => app.layer = Some(Layer::Menu(title, palette, effects)),
+            },
+        },
+        Some(Layer::Prompt(prompt, asking)) => app.layer = Some(Layer::Prompt(prompt, asking)),
         Some(Layer::Text { title, lines, mut scroll }) => {
             if let Some(turn) = turn {
                 let (count, height) = views::text_size(size, &lines);
@@ -147,10 +164,18 @@ fn own(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<E
             if tab.list.selected != before {
                 tab.detail = tui::widgets::scroll_text::ScrollState::default();
             }
+            if app.kind() == TabKind::Sessions {
+                app.sessions.off_headings(true);
+            }
             app.last_click = Some((now, mouse.x, mouse.y));
             if hit && again {
                 app.last_click = None;
-                let action = if app.kind() == TabKind::Agents { "agents.detail" } else { "plugins.open" };
+                let action = match app.kind() {
+                    TabKind::Sessions => "sessions.read",
+                    TabKind::Usage => "usage.detail",
+                    TabKind::Agents => "agents.detail",
+                    _ => "plugins.open",
+                };
                 return keys::act(app, action, "", now);
             }
         }

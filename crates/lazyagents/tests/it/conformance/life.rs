@@ -57,7 +57,7 @@ fn l1_l3_quitting_closes_stdin_and_a_plugin_leads_its_own_group() {
 #[test]
 fn d8_a_hidden_plugin_is_not_started() {
     let home = Home::new();
-    home.config("tui: { hidden: [secret], startTab: seen }\n");
+    home.config("tui: { hidden: [secret, sessions, usage], startTab: seen }\n");
     let (secret, _seen) = (home.misfit("secret", "good"), home.misfit("seen", "good"));
     let pty = open(&home);
     pty.wait_text("ready seen");
@@ -71,7 +71,7 @@ fn y1_the_shipped_example_works() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plugins/lazyagents/hello");
     let mut home = Home::new();
     home.set_env("VISUAL", "true");
-    home.config("hello: { greeting: Bom dia }\n");
+    home.config("hello: { greeting: Bom dia }\ntui: { startTab: hello }\n");
     home.plugin("hello", &std::fs::read_to_string(example).unwrap());
     let pty = open(&home);
     pty.wait_text("Bom dia");

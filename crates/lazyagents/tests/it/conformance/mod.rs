@@ -17,7 +17,7 @@ fn fields(message: &Value) -> Vec<&str> {
 #[test]
 fn i1_t1_w2_init_is_the_first_line_and_whole() {
     let home = Home::new();
-    home.config("hello: { greeting: hi, n: 3, list: [1, two] }\n");
+    home.config("hello: { greeting: hi, n: 3, list: [1, two] }\ntui: { startTab: hello }\n");
     let misfit = home.misfit("hello", "good");
     let pty = open(&home);
     pty.wait_text("ready hello");
@@ -347,7 +347,7 @@ fn x1_x2_x3_the_mouse_is_relative_to_the_body_and_the_bar_is_the_hosts() {
 #[test]
 fn the_mouse_can_be_switched_off() {
     let home = Home::new();
-    home.config("tui: { mouse: false }\n");
+    home.config("tui: { mouse: false, hidden: [sessions, usage] }\n");
     home.misfit("hello", "good");
     let pty = open(&home);
     assert!(!pty.wait_text("ready hello").mouse());
