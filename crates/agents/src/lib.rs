@@ -2,6 +2,7 @@
 //! which version it is. It only reads: it never writes, never starts a process by itself (a caller hands in
 //! the probe) and never reads this process' environment. `manage` and `lazyagents` call it.
 
+pub mod account;
 pub mod adapter;
 mod adapters;
 pub mod cache;

@@ -3,9 +3,10 @@
 use agents::sessions::Fate;
 use agents::sessions::rows::UsageTable;
 use agents::usage::{Query, View, table as count};
+use clap::ValueEnum;
 use jiff::tz::TimeZone;
-use sys::Failure;
 use sys::text::{clean, human};
+use sys::{Failure, clock};
 
 use super::out::{numbers, table};
 use super::sessions::{known_agent, since};
@@ -16,15 +17,15 @@ use crate::history::History;
 /// Arguments of `usage`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What the rows are
-    #[arg(value_enum, default_value = "daily")]
-    view: Rows,
+    /// What the rows are; without it those that `usage.view` in config.yaml names, else days
+    #[arg(value_enum)]
+    view: Option<Rows>,
     /// With explain: a session's id, the beginning of it, agent:id, or your name for it
     session: Option<String>,
     /// Only this agent; may be given several times
     #[arg(long, value_name = "ID")]
     agent: Vec<String>,
-    /// Only since then: 7d, 24h, 2w or a date
+    /// Only since then: today, 7d, 30d, 90d, 24h, 2w, a date, or all; without it `usage.period` in config.yaml
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Only before then
@@ -41,7 +42,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rows {
     /// A row for each day
     Daily,
@@ -64,7 +65,8 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         })?,
         None => TimeZone::system(),
     };
-    if args.view == Rows::Explain {
+    let rows = args.view.unwrap_or_else(|| preferred(context, out));
+    if rows == Rows::Explain {
         return explain(args, &zone, context, out);
     }
     if let Some(word) = &args.session {
@@ -73,9 +75,12 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     for agent in &args.agent {
         known_agent(agent)?;
     }
-    let time = |text: &Option<String>| text.as_deref().map(|text| since(text, &zone)).transpose();
-    let (since, until) = (time(&args.since)?, time(&args.until)?);
-    let view = match args.view {
+    let since = match args.since.as_deref() {
+        Some(text) => start(text, &zone)?,
+        None => usual(context, &zone, out),
+    };
+    let until = args.until.as_deref().map_or(Ok(None), |text| start(text, &zone))?;
+    let view = match rows {
         Rows::Daily | Rows::Explain => View::Daily,
         Rows::Agents => View::Agents,
         Rows::Projects => View::Projects,
@@ -83,8 +88,8 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         Rows::Blocks => View::Blocks,
     };
     let history = History::load(context)?;
-    let query = Query { view, agents: args.agent.clone(), since, until, zone, limit: args.limit };
-    let told = count(&history.snapshot, &query);
+    let query = Query { view, agents: args.agent.clone(), since, until, zone, limit: args.limit, now: now()? };
+    let told = count(&history.snapshot, &query, &history.costs);
     if args.json {
         out.json(&told)?;
         return Ok(0);
@@ -93,22 +98,77 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     Ok(0)
 }
 
+/// The view that the person's config names, else days; one that there is not is said and not used.
+fn preferred(context: &Context, out: &mut Out) -> Rows {
+    let Some(name) = context.config.usage.view.as_deref() else { return Rows::Daily };
+    let known = Rows::value_variants().iter().filter(|rows| **rows != Rows::Explain);
+    let known: Vec<_> = known.filter_map(|rows| Some((rows.to_possible_value()?, *rows))).collect();
+    if let Some((_, rows)) = known.iter().find(|(value, _)| value.matches(name, true)) {
+        return *rows;
+    }
+    let names: Vec<_> = known.iter().map(|(value, _)| value.get_name()).collect();
+    out.say(&format!(
+        "config.yaml: usage.view is not used: there is no view {}, but {}",
+        clean(name),
+        names.join(", ")
+    ));
+    Rows::Daily
+}
+
+/// When the person's usual period begins; one that is no time is said and not used.
+fn usual(context: &Context, zone: &TimeZone, out: &mut Out) -> Option<i64> {
+    let text = context.config.usage.period.as_deref()?;
+    start(text, zone).unwrap_or_else(|failure| {
+        out.say(&format!("config.yaml: usage.period is not used: {failure}"));
+        None
+    })
+}
+
+/// When a period begins: that of [`since`], and `today` and `all`, which begins nowhere.
+fn start(text: &str, zone: &TimeZone) -> Result<Option<i64>, Failure> {
+    match text {
+        "all" => Ok(None),
+        "today" => {
+            let today =
+                jiff::Timestamp::from_millisecond(now()?).map_err(|_| no_clock())?.to_zoned_datetime(zone.clone());
+            let midnight = zone.to_timestamp(today.date().at(0, 0, 0, 0)).map_err(|_| no_clock())?;
+            Ok(Some(midnight.as_millisecond()))
+        }
+        _ => since(text, zone).map(Some),
+    }
+}
+
+fn now() -> Result<i64, Failure> {
+    Ok(jiff::Timestamp::try_from(clock::wall()).map_err(|_| no_clock())?.as_millisecond())
+}
+
+fn no_clock() -> Failure {
+    Failure::new("the clock of this machine tells no time that can be counted with")
+}
+
 fn print(told: &UsageTable, view: View, context: &Context, out: &mut Out) {
     if told.rows.is_empty() {
         out.line("Nothing was counted.");
         return;
     }
+    // A column of nothing but unknowns tells nothing.
+    let costs = told.rows.iter().map(|row| row.cost_usd).chain([told.total.cost_usd]).any(|cost| cost.is_some());
     let cells = |name: String, tokens: &agents::sessions::Tokens, cost: Option<f64>| {
         let counts = [tokens.total(), tokens.input, tokens.cache_read, tokens.cache_write, tokens.output];
         let mut row = vec![name];
         row.extend(counts.map(human::count));
-        row.push(cost.map_or_else(|| "$ -".to_owned(), |cost| format!("$ {cost:.2}")));
+        row.extend(costs.then(|| cost.map_or_else(|| "-".to_owned(), |cost| format!("$ {cost:.2}"))));
         row
     };
-    let mut rows =
-        vec![["", "total", "input", "cache read", "cache write", "output", "cost"].map(str::to_owned).to_vec()];
+    let mut head = ["", "total", "input", "cache read", "cache write", "output"].map(str::to_owned).to_vec();
+    head.extend(costs.then(|| "cost".to_owned()));
+    let mut rows = vec![head];
     for row in &told.rows {
-        let name = if view == View::Projects { short(context, row.key.as_ref()) } else { clean(&row.label) };
+        let mut name = if view == View::Projects { short(context, row.key.as_ref()) } else { clean(&row.label) };
+        if row.current == Some(true) {
+            let until = row.ends.as_deref().and_then(|ends| ends.get(11..16)).unwrap_or_default();
+            name.push_str(&format!("  now, until {until}"));
+        }
         rows.push(cells(name, &row.tokens, row.cost_usd));
     }
     rows.push(cells("all".to_owned(), &told.total.tokens, told.total.cost_usd));

@@ -6,12 +6,14 @@
 //! one folder up. Its native installer makes `~/.local/bin/claude -> ~/.local/share/claude/versions/<n>`, and the
 //! older local one a script in `~/.claude/local`.
 
+mod account;
 mod reader;
 mod settle;
 mod tell;
 
 use std::ops::ControlFlow;
 
+use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext};
 use crate::records::lines;
@@ -32,7 +34,7 @@ static ABOUT: About = About {
         ("DISABLE_TELEMETRY", "1"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Auth, Capability::Live],
     tried: true,
 };
 
@@ -47,6 +49,10 @@ impl Adapter for ClaudeCode {
         places.sessions = Some(places.config_dir.join("projects"));
         places.program_dirs = vec![around.home_join(".claude/local")];
         places
+    }
+
+    fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
+        Some(account::pays(around, places))
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

@@ -17,8 +17,8 @@ fn every_documented_setting_is_accepted_and_has_an_effect() {
             continue;
         }
         // The sections differ whatever is written, so they do not count.
-        let effect = (&config.theme, &config.library_dir, &config.tui);
-        assert_ne!(effect, (&nothing.theme, &nothing.library_dir, &nothing.tui), "{}", setting.key);
+        let effect = (&config.theme, &config.library_dir, &config.tui, &config.usage);
+        assert_ne!(effect, (&nothing.theme, &nothing.library_dir, &nothing.tui, &nothing.usage), "{}", setting.key);
         let (theme, problem) = crate::app::theme(&config);
         assert_eq!(problem, None);
         assert_eq!(theme != Theme::default(), setting.key == "theme");
@@ -33,7 +33,8 @@ fn every_setting_that_the_code_knows_is_documented() {
     let source = include_str!("../../config.rs");
     let source = source.split("#[cfg(test)]").next().unwrap();
     // What it complains about is named in full.
-    let known = source.split('"').filter(|word| word.starts_with("tui.") && !word.contains('{'));
+    let ours = |word: &&str| ["tui.", "usage."].iter().any(|section| word.starts_with(section)) && !word.contains('{');
+    let known = source.split('"').filter(ours);
     let known: BTreeSet<_> = known.chain(["theme", "libraryDir"]).collect();
     let documented: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.key).filter(|key| !key.contains('<')).collect();
     assert_eq!(documented, known);
