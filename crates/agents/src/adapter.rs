@@ -9,6 +9,7 @@ use sys::Env;
 
 use crate::account::Pays;
 use crate::adapters::REGISTRY;
+use crate::limits::Limits;
 use crate::read::tidy;
 use crate::sessions::Reads;
 
@@ -95,6 +96,10 @@ pub trait Adapter: Sync {
     /// Secrets are looked at for being there, never kept.
     fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
         let _ = (around, places);
+        None
+    }
+    /// How the limits of its account are told; `None` when this build cannot.
+    fn limits(&self) -> Option<&dyn Limits> {
         None
     }
     /// How its conversations are read; `None` when this build cannot.

@@ -9,6 +9,7 @@ pub mod cache;
 pub mod detect;
 pub mod find;
 pub mod json;
+pub mod limits;
 mod managers;
 mod read;
 mod records;

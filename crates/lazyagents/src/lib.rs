@@ -9,6 +9,8 @@ pub mod context;
 pub mod demo;
 pub mod detection;
 pub mod history;
+pub mod limits;
+mod net;
 pub mod plugins;
 pub mod reserved;
 pub mod settings;

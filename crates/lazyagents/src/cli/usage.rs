@@ -1,5 +1,8 @@
 //! `lazyagents usage`: how many tokens it all took, counted once.
 
+use std::time::Duration;
+
+use agents::limits::LimitRow;
 use agents::sessions::Fate;
 use agents::sessions::rows::UsageTable;
 use agents::usage::{Query, View, table as count};
@@ -13,6 +16,7 @@ use super::sessions::{known_agent, since};
 use super::{Out, short};
 use crate::context::Context;
 use crate::history::History;
+use crate::limits::{Wanted, tell};
 
 /// Arguments of `usage`.
 #[derive(Debug, clap::Args)]
@@ -37,6 +41,9 @@ pub(super) struct Args {
     /// At most so many rows
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// With limits: ask the agents' services now, where that is the only way to know
+    #[arg(long)]
+    refresh: bool,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -54,6 +61,8 @@ enum Rows {
     Models,
     /// A row for each block of five hours
     Blocks,
+    /// How much of each account's limits is used up, and when they begin anew
+    Limits,
     /// What was counted of one session, record by record, and what was not, and why
     Explain,
 }
@@ -75,13 +84,16 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     for agent in &args.agent {
         known_agent(agent)?;
     }
+    if rows == Rows::Limits {
+        return limits(args, &zone, context, out);
+    }
     let since = match args.since.as_deref() {
         Some(text) => start(text, &zone)?,
         None => usual(context, &zone, out),
     };
     let until = args.until.as_deref().map_or(Ok(None), |text| start(text, &zone))?;
     let view = match rows {
-        Rows::Daily | Rows::Explain => View::Daily,
+        Rows::Daily | Rows::Limits | Rows::Explain => View::Daily,
         Rows::Agents => View::Agents,
         Rows::Projects => View::Projects,
         Rows::Models => View::Models,
@@ -101,7 +113,7 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
 /// The view that the person's config names, else days; one that there is not is said and not used.
 fn preferred(context: &Context, out: &mut Out) -> Rows {
     let Some(name) = context.config.usage.view.as_deref() else { return Rows::Daily };
-    let known = Rows::value_variants().iter().filter(|rows| **rows != Rows::Explain);
+    let known = Rows::value_variants().iter().filter(|rows| !matches!(rows, Rows::Limits | Rows::Explain));
     let known: Vec<_> = known.filter_map(|rows| Some((rows.to_possible_value()?, *rows))).collect();
     if let Some((_, rows)) = known.iter().find(|(value, _)| value.matches(name, true)) {
         return *rows;
@@ -144,6 +156,47 @@ fn now() -> Result<i64, Failure> {
 
 fn no_clock() -> Failure {
     Failure::new("the clock of this machine tells no time that can be counted with")
+}
+
+fn limits(args: &Args, zone: &TimeZone, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    let wanted = Wanted { agents: args.agent.clone(), refresh: args.refresh };
+    let told = tell(context, &wanted)?;
+    if args.json {
+        out.json(&told.rows)?;
+    } else {
+        print_limits(&told.rows, zone, now()?, out);
+    }
+    for line in told.warnings.iter().chain(&told.notes) {
+        out.say(line);
+    }
+    Ok(u8::from(told.missing))
+}
+
+fn print_limits(limits: &[LimitRow], zone: &TimeZone, now: i64, out: &mut Out) {
+    if limits.is_empty() {
+        out.line("No limits are known.");
+        return;
+    }
+    let millis = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+    let short = |at: i64| agents::usage::stamp(at, zone).and_then(|text| Some(text.get(..16)?.replace('T', " ")));
+    let span = |millis: i64| human::duration(Duration::from_millis(u64::try_from(millis).unwrap_or(0)));
+    let mut rows = vec![["", "window", "used", "begins anew", "as of"].map(str::to_owned).to_vec()];
+    for limit in limits {
+        let name = agents::adapter::by_id(&limit.agent).map_or(limit.agent.as_str(), |adapter| adapter.about().name);
+        let resets = limit.resets_at.as_deref().and_then(millis);
+        let anew = match resets {
+            None => "-".to_owned(),
+            Some(at) if at <= now => format!("{} ago: what is used now is not known", span(now - at)),
+            Some(at) => format!("in {}, {}", span(at - now), short(at).unwrap_or_default()),
+        };
+        let as_of = millis(&limit.as_of).and_then(short).unwrap_or_default();
+        let was = if resets.is_some_and(|at| at <= now) { "was " } else { "" };
+        let used = format!("{was}{:.1} %", limit.used_percent);
+        rows.push(vec![name.to_owned(), clean(&limit.label), used, anew, as_of]);
+    }
+    for line in table(&rows) {
+        out.line(&line);
+    }
 }
 
 fn print(told: &UsageTable, view: View, context: &Context, out: &mut Out) {

@@ -7,7 +7,7 @@ use crate::account::{Pays, has, settings};
 use crate::adapter::{Places, Surroundings};
 
 /// The API that prices are those of.
-const HOME: &str = "https://api.anthropic.com";
+pub(super) const HOME: &str = "https://api.anthropic.com";
 
 pub(super) fn pays(around: &Surroundings, places: &Places) -> Pays {
     let own = settings(&places.config_dir.join("settings.json")).unwrap_or_default();

@@ -5,6 +5,7 @@
 //! `@openai/codex` and the version `0.171.0-linux-x64`, so the number alone has to be taken there too.
 
 mod account;
+mod limits;
 mod reader;
 mod tell;
 
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::limits::Limits;
 use crate::read::{all_in, head, is_dir};
 use crate::records::{Record, lines};
 use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
@@ -29,7 +31,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["CODEX_HOME"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Auth, Capability::Live],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Usage,
+        Capability::Limits,
+        Capability::Auth,
+        Capability::Live,
+    ],
     tried: true,
 };
 
@@ -48,6 +57,10 @@ impl Adapter for Codex {
 
     fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
         Some(account::pays(around, places))
+    }
+
+    fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {
