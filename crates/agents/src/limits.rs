@@ -51,7 +51,7 @@ pub struct LimitRow {
     pub resets_at: Option<String>,
     /// When that was so, RFC 3339.
     pub as_of: String,
-    /// It may be so no more: the window has begun anew since, or newer figures were asked for in vain.
+    /// It may be so no more: the window has begun anew since, or newer figures would have to be asked for, or were in vain.
     pub stale: bool,
 }
 

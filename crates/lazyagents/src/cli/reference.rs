@@ -334,6 +334,17 @@ const READ: &[(&str, &[(&str, &str)])] = &[
             ("GOOGLE_GEMINI_BASE_URL", "set: what Gemini CLI pays is not known"),
         ],
     ),
+    (
+        "Asking for limits",
+        &[
+            (
+                "ANTHROPIC_BASE_URL",
+                "an address on this machine is asked in the place of Anthropic; any other is not asked",
+            ),
+            ("HTTPS_PROXY", "the proxy to go through, `ALL_PROXY` without it; in small letters too"),
+            ("NO_PROXY", "hosts and domains that are asked without it; in small letters too"),
+        ],
+    ),
     ("The demo", &[("VISUAL", "the editor that its plugins may start"), ("EDITOR", "the same, without `VISUAL`")]),
     (
         "Windows",
