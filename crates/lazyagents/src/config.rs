@@ -464,7 +464,7 @@ mod tests {
         .unwrap();
         assert_eq!((config.usage.period.as_deref(), config.usage.view.as_deref()), (Some("30d"), Some("projects")));
         assert!(config.warnings.is_empty());
-        let model = *config.usage.prices().of("mine").unwrap();
+        let model = *config.usage.prices().of("mine", 0).unwrap();
         assert_eq!((model.rates.input, model.rates.cache_read, model.rates.cache_write_5m), (2_000_000, Some(1), None));
         let config = Config::parse(
             "usage:\n  period: 7\n  prices:\n    a: { input: 1.5, output: 2 }\n    b: { input: -1, output: 1 }\n    c: { input: 1 }\n    d: free\n",

@@ -163,6 +163,17 @@ mod tests {
         assert!(proxy("notinside.example").is_some() && excepted("*", "api.example") && !excepted(",", "api.example"));
     }
 
+    proptest::proptest! {
+        #[test]
+        fn no_header_and_no_variable_is_a_danger(text in "[ -~]{0,60}", list in "\\PC{0,60}", host in "[a-z.:]{0,30}") {
+            let mut headers = HeaderMap::new();
+            headers.insert("retry-after", text.parse().unwrap());
+            proptest::prop_assert!(pause(&headers, 0).is_none_or(|pause| pause <= LONGEST_PAUSE));
+            let env: Env = [("ALL_PROXY", text.as_str()), ("NO_PROXY", list.as_str())].into_iter().collect();
+            let _ = proxy(&env, &host);
+        }
+    }
+
     #[test]
     fn a_token_is_not_sent_in_the_clear() {
         let token = || agents::limits::Secret::new("t").unwrap();

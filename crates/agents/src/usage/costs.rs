@@ -31,13 +31,19 @@ impl Costs {
         Self { prices, per_token: per_token.into_iter().collect() }
     }
 
+    /// When the table of prices was made, `YYYY-MM-DD`.
+    pub fn prices_of(&self) -> &str {
+        &self.prices.date
+    }
+
     /// What a slot cost, millionths of a US dollar; `None` when that is not known.
     pub fn of_slot(&self, session: &Session, slot: &Slot) -> Option<u64> {
         if slot.cost.is_some() || !self.per_token.contains(session.agent) {
             return slot.cost;
         }
         let model = session.models.get(slot.model?)?;
-        self.prices.of(model)?.cost(&slot.tokens, slot.size)
+        // Prices change: without a time there is none (report D9). They do so at midnight (UTC), never within a slot.
+        self.prices.of(model, slot.start?)?.cost(&slot.tokens, slot.size)
     }
 
     /// What a session cost, millionths of a US dollar; `None` when a part of that is not known, or nothing was counted.
@@ -62,6 +68,7 @@ mod tests {
             cost: *cost,
             tokens,
             size: Size::Over(0),
+            start: Some(1_796_083_200_000),
             ..Slot::default()
         };
         let models = vec!["gpt-5".to_owned(), "a-model-of-tomorrow".to_owned()];

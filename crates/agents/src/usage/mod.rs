@@ -309,8 +309,10 @@ mod tests {
         assert_eq!(sums(&snapshot), (vec![None; 3], None));
         snapshot.sessions[0].models = vec!["gpt-5".into(), "nobody-knows".into()];
         // 10 dollars per million tokens.
-        assert_eq!(sums(&snapshot), (vec![Some(3e-5), Some(4e-5), Some(8e-5)], Some(15e-5)));
+        assert_eq!(sums(&snapshot), (vec![Some(3e-5), Some(4e-5), None], None), "what has no time has no price");
+        snapshot.sessions[0].slots.truncate(3);
+        assert_eq!(sums(&snapshot), (vec![Some(3e-5), Some(4e-5)], Some(7e-5)));
         snapshot.sessions[0].slots[2].model = Some(1);
-        assert_eq!(sums(&snapshot), (vec![Some(3e-5), None, Some(8e-5)], None));
+        assert_eq!(sums(&snapshot), (vec![Some(3e-5), None], None));
     }
 }

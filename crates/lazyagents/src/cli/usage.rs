@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         out.json(&told)?;
         return Ok(0);
     }
-    print(&told, view, context, out);
+    print(&told, view, &history, context, out);
     Ok(0)
 }
 
@@ -199,7 +199,7 @@ fn print_limits(limits: &[LimitRow], zone: &TimeZone, now: i64, out: &mut Out) {
     }
 }
 
-fn print(told: &UsageTable, view: View, context: &Context, out: &mut Out) {
+fn print(told: &UsageTable, view: View, history: &History, context: &Context, out: &mut Out) {
     if told.rows.is_empty() {
         out.line("Nothing was counted.");
         return;
@@ -228,7 +228,8 @@ fn print(told: &UsageTable, view: View, context: &Context, out: &mut Out) {
     for line in numbers(&rows, 0) {
         out.line(&line);
     }
-    out.line(&format!("days of {}", clean(&told.timezone)));
+    let prices = if costs { format!(", prices of {}", history.costs.prices_of()) } else { String::new() };
+    out.line(&format!("days of {}{prices}", clean(&told.timezone)));
     let lines: u64 = told.skipped.iter().map(|skip| skip.lines).sum();
     if !told.skipped.is_empty() {
         out.say(&format!("{} lines could not be read; `lazyagents sessions index` says which", human::count(lines)));

@@ -228,6 +228,12 @@ fn the_token_goes_nowhere_else() {
         assert_eq!(refused.code(), 1);
         assert!(refused.err().contains("another endpoint here (ANTHROPIC_BASE_URL)"), "{refused}");
     }
+    // Who cannot prove to be the one is told nothing.
+    home.set_env("ANTHROPIC_BASE_URL", elsewhere.url.replace("http:", "https:"));
+    let unproved = run(&home, &ASK);
+    assert!(unproved.err().contains("nobody was reached"), "{unproved}");
+    assert!(!elsewhere.asked.lock().unwrap().concat().contains("authorization"));
+    elsewhere.asked.lock().unwrap().clear();
     home.set_env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
     home.set_env("HTTP_PROXY", elsewhere.url.clone()).set_env("ALL_PROXY", elsewhere.url.clone());
     let nobody = run(&home, &ASK);
