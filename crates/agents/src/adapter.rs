@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sys::Env;
 
+use crate::account::Pays;
 use crate::adapters::REGISTRY;
+use crate::limits::Limits;
 use crate::read::tidy;
 use crate::sessions::Reads;
 
@@ -90,6 +92,16 @@ pub trait Adapter: Sync {
     fn about(&self) -> &'static About;
     /// Its places in these surroundings. Reads at most a settings file of the agent, never anything else.
     fn places(&self, around: &Surroundings) -> Places;
+    /// Who its requests are billed to, as its files and its environment tell now; `None` when this build cannot tell.
+    /// Secrets are looked at for being there, never kept.
+    fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
+        let _ = (around, places);
+        None
+    }
+    /// How the limits of its account are told; `None` when this build cannot.
+    fn limits(&self) -> Option<&dyn Limits> {
+        None
+    }
     /// How its conversations are read; `None` when this build cannot.
     fn reads(&self) -> Option<&dyn Reads> {
         None

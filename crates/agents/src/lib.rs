@@ -2,12 +2,14 @@
 //! which version it is. It only reads: it never writes, never starts a process by itself (a caller hands in
 //! the probe) and never reads this process' environment. `manage` and `lazyagents` call it.
 
+pub mod account;
 pub mod adapter;
 mod adapters;
 pub mod cache;
 pub mod detect;
 pub mod find;
 pub mod json;
+pub mod limits;
 mod managers;
 mod read;
 mod records;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use agents::usage::{Prices, Rates};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use sys::{files, text};
@@ -23,6 +24,8 @@ pub struct Config {
     pub tui: Tui,
     /// `sessions.resumeIn`.
     pub resume_in: ResumeIn,
+    /// The `usage:` section.
+    pub usage: Usage,
     /// All sections, for plugins (clause G1).
     sections: Map<String, Value>,
     /// What could not be understood, one line each, cleaned.
@@ -64,6 +67,28 @@ pub struct Tui {
 impl Default for Tui {
     fn default() -> Self {
         Self { start_tab: None, tabs: Vec::new(), hidden: Vec::new(), mouse: true, keys: BTreeMap::new() }
+    }
+}
+
+/// The `usage:` section.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// What `lazyagents usage` counts without `--since`, as that takes it.
+    pub period: Option<String>,
+    /// What its rows are when none is named.
+    pub view: Option<String>,
+    /// Prices of the person's own, by model.
+    prices: BTreeMap<String, Rates>,
+}
+
+impl Usage {
+    /// The prices that come with the program, the person's own over them.
+    pub fn prices(&self) -> Prices {
+        let mut prices = Prices::default();
+        for (model, rates) in &self.prices {
+            prices.set(model, *rates);
+        }
+        prices
     }
 }
 
@@ -113,6 +138,11 @@ impl Config {
                 }
             }
             Some(other) => read.warn("sessions", "a map", other),
+        }
+        match sections.get("usage") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(usage)) => config.usage = read.usage(usage),
+            Some(other) => read.warn("usage", "a map", other),
         }
         config.sections = sections;
         config.warnings = read.warnings.iter().map(|warning| text::clean(&format!("config.yaml: {warning}"))).collect();
@@ -209,6 +239,54 @@ impl Read {
             Some(other) => self.warn("tui.keys", "a map", other),
         }
         tui
+    }
+
+    fn usage(&mut self, map: &Map<String, Value>) -> Usage {
+        let mut usage = Usage {
+            period: self.string(map, "period", "usage.period"),
+            view: self.string(map, "view", "usage.view"),
+            ..Usage::default()
+        };
+        match map.get("prices") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(prices)) => {
+                for (model, value) in prices {
+                    if let Some(rates) = self.rates(value, &format!("usage.prices.{model}")) {
+                        usage.prices.insert(model.clone(), rates);
+                    }
+                }
+            }
+            Some(other) => self.warn("usage.prices", "a map", other),
+        }
+        usage
+    }
+
+    /// A model's prices: a wrong one, or none for input or output, and the whole model keeps the table's.
+    fn rates(&mut self, value: &Value, name: &str) -> Option<Rates> {
+        let Value::Object(map) = value else {
+            self.warn(name, "a map", value);
+            return None;
+        };
+        let before = self.warnings.len();
+        let mut price = |key: &str| match map.get(key)? {
+            Value::Null => None,
+            Value::Number(number) if number.is_u64() => number.as_u64(),
+            other => {
+                self.warn(&format!("{name}.{key}"), "a whole number of millionths of a dollar", other);
+                None
+            }
+        };
+        let (input, output) = (price("input"), price("output"));
+        let rest = [price("cacheRead"), price("cacheWrite"), price("cacheWrite1h")];
+        if self.warnings.len() > before {
+            return None;
+        }
+        let (Some(input), Some(output)) = (input, output) else {
+            self.warnings.push(format!("{name} needs both input and output"));
+            return None;
+        };
+        let [cache_read, cache_write_5m, cache_write_1h] = rest;
+        Some(Rates { input, output, cache_read, cache_write_5m, cache_write_1h })
     }
 }
 
@@ -411,6 +489,33 @@ mod tests {
                 "config.yaml: tui.keys must be a map, not a number"
             ]
         );
+    }
+
+    #[test]
+    fn the_usage_section_is_read_and_a_wrong_price_keeps_the_tables() {
+        let config = Config::parse(
+            "usage:\n  period: 30d\n  view: projects\n  prices:\n    mine: { input: 2000000, output: 4000000, cacheRead: 1 }\n",
+        )
+        .unwrap();
+        assert_eq!((config.usage.period.as_deref(), config.usage.view.as_deref()), (Some("30d"), Some("projects")));
+        assert!(config.warnings.is_empty());
+        let model = *config.usage.prices().of("mine", 0).unwrap();
+        assert_eq!((model.rates.input, model.rates.cache_read, model.rates.cache_write_5m), (2_000_000, Some(1), None));
+        let config = Config::parse(
+            "usage:\n  period: 7\n  prices:\n    a: { input: 1.5, output: 2 }\n    b: { input: -1, output: 1 }\n    c: { input: 1 }\n    d: free\n",
+        )
+        .unwrap();
+        assert_eq!(
+            config.warnings,
+            [
+                "config.yaml: usage.period must be a text, not a number",
+                "config.yaml: usage.prices.a.input must be a whole number of millionths of a dollar, not a number",
+                "config.yaml: usage.prices.b.input must be a whole number of millionths of a dollar, not a number",
+                "config.yaml: usage.prices.c needs both input and output",
+                "config.yaml: usage.prices.d must be a map, not a text",
+            ]
+        );
+        assert_eq!(config.usage.prices(), Prices::default());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the Usage tab counts: a table for a period that ends now, and the tokens of each of its days. It reads no file.
 
 use agents::sessions::Snapshot;
-use agents::usage::{Query, View, table};
+use agents::usage::{Costs, Query, View, table};
 use jiff::tz::TimeZone;
 use sys::clock;
 
@@ -16,7 +16,15 @@ pub fn begin(period: Period, zone: &TimeZone) -> Option<i64> {
 }
 
 /// Counts.
-pub fn count(snapshot: &Snapshot, view: View, agent: Option<&'static str>, period: Period, zone: &TimeZone) -> Counted {
+pub fn count(
+    snapshot: &Snapshot,
+    view: View,
+    agent: Option<&'static str>,
+    period: Period,
+    zone: &TimeZone,
+    costs: &Costs,
+) -> Counted {
+    let now = jiff::Timestamp::try_from(clock::wall()).map_or(0, jiff::Timestamp::as_millisecond);
     let query = |view| Query {
         view,
         agents: agent.map(str::to_owned).into_iter().collect(),
@@ -24,9 +32,10 @@ pub fn count(snapshot: &Snapshot, view: View, agent: Option<&'static str>, perio
         until: None,
         zone: zone.clone(),
         limit: None,
+        now,
     };
-    let mut counted = table(snapshot, &query(view));
-    let daily = if view == View::Daily { counted.clone() } else { table(snapshot, &query(View::Daily)) };
+    let mut counted = table(snapshot, &query(view), costs);
+    let daily = if view == View::Daily { counted.clone() } else { table(snapshot, &query(View::Daily), costs) };
     if matches!(view, View::Daily | View::Blocks) {
         counted.rows.reverse();
     }

@@ -11,6 +11,7 @@ use agents::Surroundings;
 use agents::sessions::rows::{SessionRow, Turn};
 use agents::sessions::{Library, Session, Snapshot, Source, Turns};
 use agents::text::Conversation;
+use agents::usage::Costs;
 use jiff::tz::TimeZone;
 use sys::Failure;
 
@@ -27,6 +28,8 @@ pub struct History {
     pub snapshot: Arc<Snapshot>,
     /// The person's names.
     pub aliases: Aliases,
+    /// What it all costs, as far as that is known.
+    pub costs: Costs,
     /// Sessions that are open now.
     pub live: HashSet<(&'static str, String)>,
 }
@@ -42,7 +45,8 @@ impl History {
         let mut library = Library::open(&dir, &around);
         let snapshot = library.refresh(&AtomicBool::new(false), &|_| {});
         let live = agents::running::live(&around);
-        Ok(Self { dir, library, snapshot, aliases: aliases::load(&context.paths.data)?, live })
+        let costs = Costs::here(context.config.usage.prices(), &around);
+        Ok(Self { dir, library, snapshot, costs, aliases: aliases::load(&context.paths.data)?, live })
     }
 
     /// The one session that `given` means: its id, the beginning of it, `agent:id`, or the person's name for it.
@@ -88,7 +92,7 @@ impl History {
             compactions: session.compactions,
             usage: session.usage(),
             usage_by_role: session.by_role(),
-            cost_usd: session.cost().map(agents::usage::dollars),
+            cost_usd: self.costs.of_session(session).map(agents::usage::dollars),
             path: session.path().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
             resume: reads.and_then(|reads| reads.resume(&session.id)),
         }

@@ -10,6 +10,8 @@ pub mod count;
 pub mod demo;
 pub mod detection;
 pub mod history;
+pub mod limits;
+mod net;
 pub mod plugins;
 pub mod reserved;
 pub mod resume;

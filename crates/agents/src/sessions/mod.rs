@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 pub use facts::{Claim, Facts, FirstPrompt, Part, Response, Role, Skip, Title};
-pub use index::{Fate, Library, Progress, Session, SessionSource, Slot, Snapshot};
+pub use index::{Fate, Library, Progress, SIZES, Session, SessionSource, Size, Slot, Snapshot};
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};

@@ -146,6 +146,12 @@ pub struct UsageRow {
     pub tokens: Tokens,
     /// US dollars; null when not known.
     pub cost_usd: Option<f64>,
+    /// Whose block it is; null in every other view.
+    pub agent: Option<String>,
+    /// When the block ends, RFC 3339; null in every other view.
+    pub ends: Option<String>,
+    /// Whether the block is not over yet; null in every other view.
+    pub current: Option<bool>,
 }
 
 /// The sum of a usage table.

@@ -1,10 +1,16 @@
 //! Tables of tokens: by agent, day, folder, model and block of five hours, in the person's zone. It adds up what the index
 //! counted and reads no file. The `cli` and the tabs of lazyagents call it.
 
+mod costs;
+mod prices;
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+
+pub use costs::Costs;
+pub use prices::{Model, Prices, Rates};
 
 use crate::adapter::by_id;
 use crate::sessions::rows::{UsageRow, UsageSum, UsageTable};
@@ -25,8 +31,8 @@ pub enum View {
     Projects,
     /// One for each model.
     Models,
-    /// One for each block of five hours, which begins with the full hour (UTC) of its first response; a pause of five
-    /// hours ends it as well.
+    /// One for each agent's block of five hours, which begins with the full hour (UTC) of its first response; a pause of
+    /// five hours ends it as well. Every agent has blocks of its own: their limits know nothing of each other.
     Blocks,
 }
 
@@ -45,11 +51,13 @@ pub struct Query {
     pub zone: TimeZone,
     /// The largest rows, or the latest days; the sum is that of all.
     pub limit: Option<usize>,
+    /// When that is asked, milliseconds since 1970: the block that is not over yet is marked.
+    pub now: i64,
 }
 
 /// The table.
-pub fn table(snapshot: &Snapshot, query: &Query) -> UsageTable {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+pub fn table(snapshot: &Snapshot, query: &Query, costs: &Costs) -> UsageTable {
+    let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
     let mut total = Sum::default();
     let mut all: Vec<(&Session, &Slot)> = Vec::new();
     for session in &snapshot.sessions {
@@ -58,10 +66,11 @@ pub fn table(snapshot: &Snapshot, query: &Query) -> UsageTable {
         }
     }
     // Of everything: a block begins where it began, whatever is asked for.
-    let blocks = if query.view == View::Blocks { blocks(&all) } else { Vec::new() };
+    let blocks = if query.view == View::Blocks { blocks(&all) } else { BTreeMap::new() };
     for (session, slot) in all.iter().filter(|(_, slot)| within(slot, query)) {
-        total.add(slot);
-        sums.entry(key(session, slot, query, &blocks)).or_default().add(slot);
+        let cost = costs.of_slot(session, slot);
+        total.add(slot, cost);
+        sums.entry(key(session, slot, query, &blocks)).or_default().add(slot, cost);
     }
     let mut rows: Vec<UsageRow> = sums.into_iter().map(|(key, sum)| row(key, &sum, query)).collect();
     if !matches!(query.view, View::Daily | View::Blocks) {
@@ -96,9 +105,9 @@ impl Default for Sum {
 }
 
 impl Sum {
-    fn add(&mut self, slot: &Slot) {
+    fn add(&mut self, slot: &Slot, cost: Option<u64>) {
         self.tokens.add(&slot.tokens);
-        self.cost = self.cost.zip(slot.cost).map(|(sum, cost)| sum.saturating_add(cost));
+        self.cost = self.cost.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
     }
 
     fn dollars(&self) -> Option<f64> {
@@ -122,33 +131,65 @@ fn within(slot: &Slot, query: &Query) -> bool {
     }
 }
 
-fn key(session: &Session, slot: &Slot, query: &Query, blocks: &[i64]) -> String {
+/// What a row is of: a block's start (milliseconds; `None` without a time) and its agent, or the text of any other view.
+type Key = (Option<i64>, String);
+
+fn key(session: &Session, slot: &Slot, query: &Query, blocks: &Blocks) -> Key {
     let unknown = || "unknown".to_owned();
-    match query.view {
+    let text = match query.view {
         View::Agents => session.agent.to_owned(),
         View::Projects => session.cwd.clone().unwrap_or_else(unknown),
         View::Models => slot.model.and_then(|model| session.models.get(model).cloned()).unwrap_or_else(unknown),
         View::Daily => slot.start.and_then(|start| day(start, &query.zone)).unwrap_or_else(unknown),
         View::Blocks => {
-            let at = blocks.partition_point(|start| *start <= slot.first).checked_sub(1);
-            let start = at.filter(|_| slot.start.is_some()).and_then(|at| blocks.get(at));
-            start.and_then(|start| stamp(*start, &query.zone)).unwrap_or_else(unknown)
+            let starts = blocks.get(session.agent).map(Vec::as_slice).unwrap_or_default();
+            let at = starts.partition_point(|start| *start <= slot.first).checked_sub(1);
+            let start = at.filter(|_| slot.start.is_some()).and_then(|at| starts.get(at)).copied();
+            return (start, session.agent.to_owned());
         }
-    }
-}
-
-fn row(key: String, sum: &Sum, query: &Query) -> UsageRow {
-    let label = match query.view {
-        View::Agents => by_id(&key).map_or_else(|| key.clone(), |adapter| adapter.about().name.to_owned()),
-        _ => key.clone(),
     };
-    UsageRow { key, label, tokens: sum.tokens, cost_usd: sum.dollars() }
+    (None, text)
 }
 
-/// Where blocks begin, in order.
-fn blocks(counted: &[(&Session, &Slot)]) -> Vec<i64> {
-    let mut times: Vec<(i64, i64)> =
-        counted.iter().filter(|(_, slot)| slot.start.is_some()).map(|(_, slot)| (slot.first, slot.last)).collect();
+fn row((start, key): Key, sum: &Sum, query: &Query) -> UsageRow {
+    let name = |id: &str| by_id(id).map_or_else(|| id.to_owned(), |adapter| adapter.about().name.to_owned());
+    let mut row = UsageRow {
+        key: key.clone(),
+        label: key,
+        tokens: sum.tokens,
+        cost_usd: sum.dollars(),
+        agent: None,
+        ends: None,
+        current: None,
+    };
+    match query.view {
+        View::Agents => row.label = name(&row.key),
+        View::Blocks => {
+            let agent = std::mem::take(&mut row.key);
+            let end = start.map(|start| start.saturating_add(BLOCK));
+            row.key = start.and_then(|start| stamp(start, &query.zone)).unwrap_or_else(|| "unknown".to_owned());
+            row.label = format!("{} {}", row.key, name(&agent));
+            row.current = Some(start.zip(end).is_some_and(|(start, end)| (start..end).contains(&query.now)));
+            row.ends = end.and_then(|end| stamp(end, &query.zone));
+            row.agent = Some(agent);
+        }
+        View::Daily | View::Projects | View::Models => {}
+    }
+    row
+}
+
+/// Where the blocks of each agent begin, in order.
+type Blocks = BTreeMap<&'static str, Vec<i64>>;
+
+fn blocks(counted: &[(&Session, &Slot)]) -> Blocks {
+    let mut times: BTreeMap<&'static str, Vec<(i64, i64)>> = BTreeMap::new();
+    for (session, slot) in counted.iter().filter(|(_, slot)| slot.start.is_some()) {
+        times.entry(session.agent).or_default().push((slot.first, slot.last));
+    }
+    times.into_iter().map(|(agent, times)| (agent, starts(times))).collect()
+}
+
+fn starts(mut times: Vec<(i64, i64)>) -> Vec<i64> {
     times.sort_unstable();
     let mut starts: Vec<i64> = Vec::new();
     let mut until = i64::MIN;
@@ -185,7 +226,7 @@ mod tests {
         let at = start.map(|text| text.parse::<Timestamp>().unwrap().as_millisecond());
         let tokens = Tokens { output, requests: 1, ..Tokens::default() };
         let first = at.unwrap_or(0);
-        Slot { role: Role::Main, model: Some(0), start: at, first, last: first, tokens, cost: None }
+        Slot { role: Role::Main, model: Some(0), start: at, first, last: first, tokens, ..Slot::default() }
     }
 
     fn snapshot() -> Snapshot {
@@ -203,8 +244,8 @@ mod tests {
     fn rows(view: View, zone: &str, since: Option<&str>) -> Vec<(String, u64)> {
         let since = since.map(|text| text.parse::<Timestamp>().unwrap().as_millisecond());
         let zone = TimeZone::get(zone).unwrap();
-        let query = Query { view, agents: vec![], since, until: None, zone, limit: None };
-        table(&snapshot(), &query).rows.into_iter().map(|row| (row.key, row.tokens.output)).collect()
+        let query = Query { view, agents: vec![], since, until: None, zone, limit: None, now: 0 };
+        table(&snapshot(), &query, &Costs::default()).rows.into_iter().map(|row| (row.key, row.tokens.output)).collect()
     }
 
     #[test]
@@ -222,5 +263,56 @@ mod tests {
     fn a_block_begins_with_its_first_hour_and_ends_after_five() {
         let blocks = rows(View::Blocks, "UTC", Some("2026-01-01T00:00:00Z"));
         assert_eq!(blocks, [("2026-11-30T22:00:00+00:00".into(), 3), ("2026-12-01T04:00:00+00:00".into(), 4)]);
+    }
+
+    #[test]
+    fn agents_have_blocks_of_their_own_and_the_one_that_is_not_over_is_marked() {
+        let mut snapshot = snapshot();
+        let slots = vec![slot(Some("2026-11-30T21:30:00Z"), 16), slot(Some("2026-12-01T02:15:00Z"), 32)];
+        snapshot.sessions.push(Session { agent: "claude-code", slots, ..Session::default() });
+        let table = |now: &str, agents: &[&str]| {
+            let now = now.parse::<Timestamp>().unwrap().as_millisecond();
+            let agents = agents.iter().map(|agent| (*agent).to_owned()).collect();
+            let query =
+                Query { view: View::Blocks, agents, since: None, until: None, zone: TimeZone::UTC, limit: None, now };
+            let rows = table(&snapshot, &query, &Costs::default()).rows;
+            let short = |row: &UsageRow| format!("{} {} {}", row.key, row.agent.as_deref().unwrap(), row.tokens.output);
+            let current = rows.iter().filter(|row| row.current == Some(true)).map(short).collect::<Vec<_>>();
+            (rows.iter().map(short).collect::<Vec<_>>(), current)
+        };
+        let claude = ["2026-11-30T21:00:00+00:00 claude-code 16", "2026-12-01T02:00:00+00:00 claude-code 32"];
+        let codex = ["2026-11-30T22:00:00+00:00 codex 3", "2026-12-01T04:00:00+00:00 codex 4"];
+        let (rows, current) = table("2026-12-01T06:59:59Z", &[]);
+        assert_eq!(rows, ["unknown codex 8", claude[0], codex[0], claude[1], codex[1]]);
+        assert_eq!(current, [claude[1], codex[1]]);
+        assert_eq!(table("2026-12-01T07:00:00Z", &["claude-code"]), (claude.map(str::to_owned).to_vec(), vec![]));
+    }
+
+    #[test]
+    fn a_sum_with_an_unknown_part_is_none() {
+        let mut snapshot = snapshot();
+        let costs = Costs::of_agents(Prices::default(), ["codex"]);
+        let query = Query {
+            view: View::Daily,
+            agents: vec![],
+            since: None,
+            until: None,
+            zone: TimeZone::UTC,
+            limit: None,
+            now: 0,
+        };
+        let sums = |snapshot: &Snapshot| {
+            let table = table(snapshot, &query, &costs);
+            let rows = table.rows.iter().map(|row| row.cost_usd).collect::<Vec<_>>();
+            (rows, table.total.cost_usd)
+        };
+        assert_eq!(sums(&snapshot), (vec![None; 3], None));
+        snapshot.sessions[0].models = vec!["gpt-5".into(), "nobody-knows".into()];
+        // 10 dollars per million tokens.
+        assert_eq!(sums(&snapshot), (vec![Some(3e-5), Some(4e-5), None], None), "what has no time has no price");
+        snapshot.sessions[0].slots.truncate(3);
+        assert_eq!(sums(&snapshot), (vec![Some(3e-5), Some(4e-5)], Some(7e-5)));
+        snapshot.sessions[0].slots[2].model = Some(1);
+        assert_eq!(sums(&snapshot), (vec![Some(3e-5), None], None));
     }
 }

@@ -162,6 +162,8 @@ fn the_rows_are_those_of_json_md() {
           "sessions",
           "resume",
           "usage",
+          "limits",
+          "auth",
           "live"
         ],
         "tried": true

@@ -74,6 +74,10 @@ pub const ACTIONS: &[Action] = &[
     ),
     command(action("usage.agent", "usage", &["f"], "the next agent's only, then all", "agent"), "usage agent"),
     command(action("usage.view", "usage", &["v"], "by day, agent, project, model, block", "view"), "usage view"),
+    command(
+        action("usage.limits", "usage", &["L"], "ask the agents' services for the limits", "ask for limits"),
+        "usage limits",
+    ),
     command(action("usage.refresh", "usage", &["r"], "look at all files again", "look again"), "usage refresh"),
     action("usage.detail", "usage", &["enter"], "show the detail", ""),
     action("reader.up", READER, &["up", "k"], "up", ""),

@@ -309,10 +309,24 @@ impl Driver {
             }
             Effect::Count { number, view, agent, period } => {
                 let Some(shelf) = self.app.sessions.shelf.clone() else { return };
-                let zone = self.app.zone.clone();
+                let (zone, context) = (self.app.zone.clone(), Arc::clone(&self.context));
                 self.aside("count", move |sender| {
-                    let counted = Arc::new(crate::count::count(&shelf.snapshot, view, agent, period, &zone));
+                    let Some(around) = agents::Surroundings::of(&context.env) else { return };
+                    let costs = agents::usage::Costs::here(context.config.usage.prices(), &around);
+                    let counted = crate::count::count(&shelf.snapshot, view, agent, period, &zone, &costs);
+                    let counted = Arc::new(counted);
                     let _ = sender.send(Event::Counted { number, counted });
+                });
+            }
+            Effect::Limits { ask } => {
+                let context = Arc::clone(&self.context);
+                self.aside("limits", move |sender| {
+                    let wanted = crate::limits::Wanted { agents: Vec::new(), refresh: ask };
+                    let event = match crate::limits::tell(&context, &wanted) {
+                        Ok(told) => Event::Limits(Arc::new(told)),
+                        Err(failure) => Event::Failed(failure.to_string()),
+                    };
+                    let _ = sender.send(event);
                 });
             }
             Effect::Read { number, session } => self.read(number, session),

@@ -71,6 +71,8 @@ pub enum Event {
     },
     /// The sessions of all agents, as they are now.
     Shelf(Arc<Shelf>),
+    /// The limits of the accounts, as far as they are known.
+    Limits(Arc<crate::limits::Told>),
     /// Tokens were counted.
     Counted {
         /// Which count; older ones are dropped.
@@ -183,6 +185,11 @@ pub enum Effect {
         number: u64,
         /// Words and filters.
         words: String,
+    },
+    /// Tell the limits of the accounts.
+    Limits {
+        /// The agents' services are asked, over the network.
+        ask: bool,
     },
     /// Begin to tell a transcript; the one before it ends.
     Read {

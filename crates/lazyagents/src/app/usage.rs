@@ -6,6 +6,7 @@ use agents::sessions::rows::UsageTable;
 use agents::usage::View;
 
 use super::state::ListTab;
+use crate::limits::Told;
 
 /// How far back it is counted (lazyagents.md, Usage).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +82,10 @@ pub struct Usage {
     pub agent: Option<&'static str>,
     /// What was counted last.
     pub counted: Option<Arc<Counted>>,
+    /// The limits of the accounts.
+    pub limits: Option<Arc<Told>>,
+    /// Services are being asked for them.
+    pub asking: bool,
     /// The number of the newest count; older ones are dropped.
     pub counts: u64,
 }

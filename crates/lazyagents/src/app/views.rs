@@ -358,11 +358,9 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             let none = app.sessions.entries.is_empty();
             (of(if none { &ids[2..5] } else { &ids }), kept, legend)
         }
-        TabKind::Usage => (
-            of(&["usage.period", "usage.agent", "usage.view", "usage.refresh", "list.filter", "app.palette"]),
-            kept,
-            "",
-        ),
+        TabKind::Usage => {
+            (of(&["usage.period", "usage.agent", "usage.view", "usage.limits", "list.filter", "app.palette"]), kept, "")
+        }
         TabKind::Agents => (of(&["agents.refresh", "list.filter", "app.palette"]), kept, ""),
         TabKind::Plugins => {
             let ids = ["plugins.open", "plugins.restart", "plugins.hide", "plugins.log", "list.filter", "app.palette"];

@@ -243,6 +243,28 @@ const SETTINGS: &[Setting] = &[
         does: "[keys](keys.md) that replace an action's own; an empty list takes them away",
     },
     Setting {
+        key: "usage.period",
+        kind: "text",
+        default: "everything",
+        example: "usage:\n  period: 30d",
+        does: "what `lazyagents usage` counts without `--since`: `today`, `7d`, `30d`, `90d`, `all`, or what else that takes",
+    },
+    Setting {
+        key: "usage.view",
+        kind: "text",
+        default: "`daily`",
+        example: "usage:\n  view: projects",
+        does: "what the rows of `lazyagents usage` are when none is named",
+    },
+    Setting {
+        key: "usage.prices",
+        kind: "map of a model to its prices",
+        default: "none",
+        example: "usage:\n  prices:\n    my-model: { input: 1250000, output: 10000000, cacheRead: 125000, cacheWrite: 1562500, cacheWrite1h: 2500000 }",
+        does: "prices in the place of those that come with the program: whole millionths of a dollar per million tokens; `input` \
+               and `output` are needed, tokens of a kind without a price have no known cost",
+    },
+    Setting {
         key: "<plugin id>",
         kind: "anything",
         default: "none",
@@ -310,6 +332,29 @@ const READ: &[(&str, &[(&str, &str)])] = &[
             ("HOMEBREW_PREFIX", "where Homebrew is"),
             ("GOBIN", "where `go install` puts programs"),
             ("GOPATH", "`bin` below it, without `GOBIN`"),
+        ],
+    ),
+    (
+        "What tokens cost",
+        &[
+            ("ANTHROPIC_API_KEY", "set: Claude Code is paid per token; what is in it is not looked at"),
+            ("ANTHROPIC_AUTH_TOKEN", "set: what Claude Code pays is not known; what is in it is not looked at"),
+            ("ANTHROPIC_BASE_URL", "another endpoint than Anthropic's: what Claude Code pays is not known"),
+            ("CLAUDE_CODE_OAUTH_TOKEN", "set: Claude Code is on a subscription; what is in it is not looked at"),
+            ("CLAUDE_CODE_USE_BEDROCK", "what Claude Code pays is not known; `_VERTEX` and `_FOUNDRY` too"),
+            ("CODEX_API_KEY", "set: Codex is paid per token; what is in it is not looked at"),
+            ("GOOGLE_GEMINI_BASE_URL", "set: what Gemini CLI pays is not known"),
+        ],
+    ),
+    (
+        "Asking for limits",
+        &[
+            (
+                "ANTHROPIC_BASE_URL",
+                "an address on this machine is asked in the place of Anthropic; any other is not asked",
+            ),
+            ("HTTPS_PROXY", "the proxy to go through, `ALL_PROXY` without it; in small letters too"),
+            ("NO_PROXY", "hosts and domains that are asked without it; in small letters too"),
         ],
     ),
     ("The demo", &[("VISUAL", "the editor that its plugins may start"), ("EDITOR", "the same, without `VISUAL`")]),

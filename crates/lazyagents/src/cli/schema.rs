@@ -1,5 +1,6 @@
 //! `lazyagents schema [name]`: the JSON Schemas, made from the types that print the answers.
 
+use agents::limits::LimitRow;
 use agents::sessions::rows::{Found, SessionRow, UsageTable};
 use schemars::schema_for;
 use serde_json::Value;
@@ -17,12 +18,13 @@ pub(super) struct Args {
 /// Every schema: its name, what it describes, how it is made.
 pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-pub(super) const SCHEMAS: [Entry; 10] = [
+pub(super) const SCHEMAS: [Entry; 11] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
     ("sessions", "lazyagents sessions --json", || schema_for!(Vec<SessionRow>).to_value()),
     ("sessions-show", "lazyagents sessions show <id> --json", || schema_for!(sessions::Shown).to_value()),
     ("sessions-search", "lazyagents sessions search <text> --json", || schema_for!(Vec<Found>).to_value()),
     ("usage", "lazyagents usage <view> --json", || schema_for!(UsageTable).to_value()),
+    ("usage-limits", "lazyagents usage limits --json", || schema_for!(Vec<LimitRow>).to_value()),
     ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),
     ("plugins-info", "lazyagents plugins info <id> --json", || schema_for!(plugins::PluginInfo).to_value()),
     ("doctor", "lazyagents doctor --json", || schema_for!(doctor::Report).to_value()),

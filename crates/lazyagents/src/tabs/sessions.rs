@@ -61,7 +61,7 @@ pub fn ago(app: &App, at: Option<i64>) -> String {
 }
 
 /// A word short enough for a column: `claude` of `claude-code`.
-fn short_agent(id: &str) -> &str {
+pub fn short_agent(id: &str) -> &str {
     id.split('-').next().unwrap_or(id)
 }
 

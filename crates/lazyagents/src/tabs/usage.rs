@@ -52,7 +52,11 @@ fn label(app: &App, row: &UsageRow) -> String {
         View::Projects => text::clean(&app.paths.short(std::path::Path::new(&row.label))),
         View::Blocks => row.key.parse::<jiff::Timestamp>().ok().map_or_else(
             || text::clean(&row.label),
-            |at| at.to_zoned_datetime(app.zone.clone()).strftime("%a %m-%d %H:%M").to_string(),
+            |at| {
+                let at = at.to_zoned_datetime(app.zone.clone()).strftime("%a %m-%d %H:%M").to_string();
+                let agent = row.agent.as_deref().map(super::sessions::short_agent).unwrap_or_default();
+                format!("{at} {agent}{}", if row.current == Some(true) { " · now" } else { "" })
+            },
         ),
         View::Daily => row
             .key
@@ -107,7 +111,7 @@ fn sparkline(values: impl Iterator<Item = u64> + Clone) -> String {
 pub fn detail(app: &App) -> Vec<Line<'static>> {
     let theme = &app.theme;
     let Some(counted) = &app.usage.counted else { return Vec::new() };
-    let mut lines = Vec::new();
+    let mut lines = limits(app);
     if let Some(row) = selected(app) {
         lines.push(Line::styled(label(app, row), theme.title()));
         lines.push(Line::default());
@@ -154,6 +158,57 @@ fn kinds(app: &App, tokens: &Tokens, dollars: Option<f64>) -> Vec<Line<'static>>
     add("responses", tokens.requests);
     if let Some(dollars) = dollars {
         lines.push(field(theme, "cost", format!("${dollars:.2}")));
+    }
+    lines
+}
+
+/// The limits that are known, a bar each.
+fn limits(app: &App) -> Vec<Line<'static>> {
+    let theme = &app.theme;
+    let mut lines = Vec::new();
+    let told = app.usage.limits.as_deref();
+    let ours = |agent: &str| app.usage.agent.is_none_or(|only| only == agent);
+    let millis = |text: &str| text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+    for limit in told.iter().flat_map(|told| &told.rows).filter(|limit| ours(&limit.agent)) {
+        let used = limit.used_percent.clamp(0.0, 100.0);
+        // Between 0 and 100, so it fits.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        let part = used.round() as u64;
+        let role = if used >= 90.0 {
+            Role::Error
+        } else if used >= 70.0 {
+            Role::Warn
+        } else {
+            Role::Ok
+        };
+        let resets = limit.resets_at.as_deref().and_then(millis);
+        let when = match resets {
+            Some(at) if at <= app.wall => "has begun anew since".to_owned(),
+            Some(at) => super::sessions::exact(app, at).map_or_else(String::new, |at| format!("resets {at}")),
+            None => String::new(),
+        };
+        let style = if limit.stale { theme.muted() } else { theme.style(role) };
+        lines.push(Line::from(vec![
+            Span::styled(format!("{:<8}", super::sessions::short_agent(&limit.agent)), theme.agent(&limit.agent)),
+            Span::styled(format!("{:<8} ", text::clean(&limit.label)), theme.dim()),
+            Span::styled(bar(part, 100), style),
+            Span::styled(
+                "░".repeat(usize::from(BAR).saturating_sub(paint::text_width(&bar(part, 100)))),
+                theme.muted(),
+            ),
+            Span::raw(format!(" {used:.0} %  ")),
+            Span::styled(when, theme.muted()),
+        ]));
+        if limit.stale && resets.is_none_or(|at| at > app.wall) {
+            let as_of = super::sessions::ago(app, millis(&limit.as_of));
+            lines.push(Line::styled(format!("        as of {as_of}"), theme.muted()));
+        }
+    }
+    if app.usage.asking {
+        lines.push(Line::styled("asking for limits…", theme.dim()));
+    }
+    if !lines.is_empty() {
+        lines.push(Line::default());
     }
     lines
 }

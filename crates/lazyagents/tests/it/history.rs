@@ -173,6 +173,80 @@ fn tokens_are_counted_once() {
     );
 }
 
+/// A home in which Codex pays for every token.
+fn paid() -> Home {
+    let home = used();
+    home.write(".codex/auth.json", r#"{"auth_mode":"apikey","OPENAI_API_KEY":"sk-the-secret"}"#);
+    home
+}
+
+#[test]
+fn a_cost_is_told_where_every_token_is_paid_for() {
+    let home = paid();
+    assert_snapshot!("usage_costs", run(&home, &["usage", "models", "--timezone", "UTC"]));
+    let json = |args: &[&str]| run(&home, args).ok().json();
+    let agents = json(&["usage", "agents", "--json"]);
+    let cost = |agent: &str| {
+        let rows = agents["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["key"] == agent).unwrap()["cost_usd"].clone()
+    };
+    // 16 240 fresh and 6 770 written at 1.75, 40 010 cached at 0.175, 2 184 out at 14.
+    let dollars = cost("codex").as_f64().unwrap();
+    assert!((0.07..0.08).contains(&dollars), "{dollars}");
+    assert!(cost("claude-code").is_null() && agents["total"]["cost_usd"].is_null());
+    let sessions = json(&["sessions", "--json", "--agent", "codex"]);
+    let sum: f64 = sessions.as_array().unwrap().iter().map(|row| row["cost_usd"].as_f64().unwrap()).sum();
+    assert!((sum - dollars).abs() < 1e-5, "{sum} {dollars}");
+    assert!(json(&["sessions", "--json", "--agent", "claude-code"])[0]["cost_usd"].is_null());
+    home.config("usage:\n  prices:\n    gpt-5.2: { input: 0, output: 1000000000000 }\n");
+    let dearer = json(&["usage", "models", "--json", "--agent", "codex"]);
+    assert!(dearer["rows"][1]["cost_usd"].is_null(), "no price for what is read from a cache: no sum: {dearer}");
+    home.config("usage:\n  prices:\n    gpt-5.2: { input: 0, output: 1000000000000, cacheRead: 0, cacheWrite: 0 }\n");
+    let dearer = json(&["usage", "models", "--json", "--agent", "codex"]);
+    assert_eq!(dearer["rows"][1]["cost_usd"], 330.0);
+}
+
+#[test]
+fn a_secret_that_tells_who_pays_is_never_told() {
+    let home = paid();
+    for args in [&["usage"][..], &["usage", "--json"], &["sessions", "--json"], &["agents", "--json"], &["doctor"]] {
+        assert!(!run(&home, args).to_string().contains("the-secret"), "{args:?}");
+    }
+}
+
+#[test]
+fn periods_and_views_have_words_and_defaults_of_ones_own() {
+    let home = used();
+    let json = |args: &[&str]| run(&home, args).ok().json();
+    assert_eq!(json(&["usage", "--json", "--since", "all"])["since"], serde_json::Value::Null);
+    let today = json(&["usage", "--json", "--since", "today", "--timezone", "Asia/Tokyo"]);
+    assert!(today["since"].as_str().unwrap().ends_with("T00:00:00+09:00"), "{today}");
+    home.config("usage: { period: today, view: projects }\n");
+    assert!(json(&["usage", "--json", "--timezone", "UTC"])["since"].as_str().unwrap().contains("T00:00:00"));
+    let all = json(&["usage", "--json", "--since", "all"]);
+    assert!(all["rows"][0]["key"].as_str().unwrap().starts_with('/'), "{all}");
+    home.config("usage: { view: moons, period: someday }\n");
+    assert_snapshot!("usage_config_mistakes", run(&home, &["usage", "--timezone", "UTC"]));
+}
+
+#[test]
+fn blocks_are_those_of_one_agent() {
+    let home = used();
+    assert_snapshot!("usage_blocks", run(&home, &["usage", "blocks", "--timezone", "UTC"]));
+    // Something of right now.
+    let now = jiff::Timestamp::now();
+    let line = format!(
+        r#"{{"type":"assistant","uuid":"u","timestamp":"{now}","cwd":"/w","sessionId":"s","message":{{"id":"m","model":"x","role":"assistant","content":[],"usage":{{"input_tokens":5,"output_tokens":7}}}}}}"#
+    );
+    home.write(".claude/projects/-w/s.jsonl", format!("{line}\n"));
+    let blocks = run(&home, &["usage", "blocks", "--json"]).ok().json();
+    let rows = blocks["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().filter(|row| row["current"] == true).count(), 1);
+    let last = rows.last().unwrap();
+    assert_eq!((last["agent"].as_str(), &last["tokens"]["output"]), (Some("claude-code"), &7.into()));
+    assert!(run(&home, &["usage", "blocks"]).ok().out().contains("now, until "));
+}
+
 #[test]
 fn what_cannot_be_read_is_counted_and_said() {
     let home = used();

@@ -9,6 +9,7 @@ mod cli;
 mod conformance;
 mod history;
 mod leaving;
+mod limits;
 mod misfits;
 mod ours;
 mod races;

@@ -1,4 +1,4 @@
-//! Claude Code: where it lives. It never writes there and never opens `.credentials.json`. The registry
+//! Claude Code: where it lives. It never writes there; `.credentials.json` is opened for one question (see `limits`). The registry
 //! lists it.
 //!
 //! Seen with 2.1.332 from npm: `node_modules/.bin/claude -> ../@anthropic-ai/claude-code/bin/claude.exe`, the
@@ -6,13 +6,17 @@
 //! one folder up. Its native installer makes `~/.local/bin/claude -> ~/.local/share/claude/versions/<n>`, and the
 //! older local one a script in `~/.claude/local`.
 
+mod account;
+mod limits;
 mod reader;
 mod settle;
 mod tell;
 
 use std::ops::ControlFlow;
 
+use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::limits::Limits;
 use crate::read::{all_in, has_ext};
 use crate::records::lines;
 use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Settlement, Source};
@@ -32,7 +36,14 @@ static ABOUT: About = About {
         ("DISABLE_TELEMETRY", "1"),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Usage,
+        Capability::Limits,
+        Capability::Auth,
+        Capability::Live,
+    ],
     tried: true,
 };
 
@@ -47,6 +58,14 @@ impl Adapter for ClaudeCode {
         places.sessions = Some(places.config_dir.join("projects"));
         places.program_dirs = vec![around.home_join(".claude/local")];
         places
+    }
+
+    fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
+        Some(account::pays(around, places))
+    }
+
+    fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

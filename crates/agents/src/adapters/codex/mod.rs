@@ -1,9 +1,11 @@
-//! Codex: where it lives. It never writes there and never reads a value of `auth.json`. The registry lists it.
+//! Codex: where it lives. It never writes there and of `auth.json` only looks at how it is signed in. The registry lists it.
 //!
 //! Seen with 0.171.0 from npm: `node_modules/.bin/codex -> ../@openai/codex/bin/codex.js`, a node script that
 //! starts the native program of the folder `@openai/codex-linux-x64`. That folder's package.json carries the name
 //! `@openai/codex` and the version `0.171.0-linux-x64`, so the number alone has to be taken there too.
 
+mod account;
+mod limits;
 mod reader;
 mod tell;
 
@@ -11,7 +13,9 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::limits::Limits;
 use crate::read::{all_in, head, is_dir};
 use crate::records::{Record, lines};
 use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
@@ -27,7 +31,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["CODEX_HOME"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Usage,
+        Capability::Limits,
+        Capability::Auth,
+        Capability::Live,
+    ],
     tried: true,
 };
 
@@ -42,6 +53,14 @@ impl Adapter for Codex {
         places.reads(around.shared_skills());
         places.sessions = Some(places.config_dir.join("sessions"));
         places
+    }
+
+    fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
+        Some(account::pays(around, places))
+    }
+
+    fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

@@ -270,7 +270,7 @@ impl CodexReader {
         part.first_prompt = best.first.map(|(at, text)| FirstPrompt { at, text });
     }
 
-    /// The last time that the lines of a chunk tell, also of lines that are not looked into.
+    /// The time of a line that is not looked into: what a file says must not depend on how it is cut into chunks.
     fn until(&mut self, line: &[u8]) {
         let stamp = line.strip_prefix(b"{\"timestamp\":\"").and_then(|rest| rest.get(..memchr::memchr(b'"', rest)?));
         if let Some(at) = stamp.and_then(|stamp| std::str::from_utf8(stamp).ok()).and_then(instant) {
@@ -297,15 +297,14 @@ fn counts(usage: &Record<'_>) -> [u64; 5] {
 
 impl Reader for CodexReader {
     fn lines(&mut self, chunk: &[u8], at: u64) {
-        let mut last = None;
         for (at, line) in lines::of(chunk, at) {
             self.book.line();
             match weigh(line) {
-                Weight::Nothing if self.memory.known => last = Some(line),
+                Weight::Nothing if self.memory.known => self.until(line),
                 Weight::Compacted if self.memory.known => {
                     let part = self.part();
                     self.compacted(part);
-                    last = Some(line);
+                    self.until(line);
                 }
                 _ => {
                     if let Err(why) = self.take(at, line) {
@@ -313,9 +312,6 @@ impl Reader for CodexReader {
                     }
                 }
             }
-        }
-        if let Some(line) = last {
-            self.until(line);
         }
     }
 

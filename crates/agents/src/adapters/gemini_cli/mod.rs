@@ -5,6 +5,7 @@
 //! takes 3 s and writes. `GEMINI_CLI_HOME` stands for the home folder everywhere, so the shared `.agents/skills`
 //! moves with it, unlike with any other agent.
 
+mod account;
 mod reader;
 mod tell;
 
@@ -15,6 +16,7 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext, is_dir};
 use crate::records::{Record, lines, object};
@@ -34,7 +36,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["GEMINI_CLI_HOME"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Auth],
     tried: true,
 };
 
@@ -59,6 +61,10 @@ impl Adapter for GeminiCli {
             warnings,
             ..Places::default()
         }
+    }
+
+    fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
+        Some(account::pays(around, places))
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

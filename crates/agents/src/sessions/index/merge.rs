@@ -13,6 +13,29 @@ use crate::sessions::{Part, Response, Role, Settlement, Source, Tokens};
 /// Milliseconds of a slot: all offsets of time zones are multiples of it.
 const SLOT: i64 = 15 * 60 * 1000;
 
+/// Lengths of prompts, tokens, above which makers of models ask other prices (`usage/prices.json`).
+pub const SIZES: [u64; 3] = [100_000, 200_000, 272_000];
+
+/// How long the prompts of some responses were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// It is not told of each one.
+    #[default]
+    Unknown,
+    /// Each had more tokens than this, which is 0 or one of [`SIZES`], and not more than the next one.
+    Over(u64),
+}
+
+impl Size {
+    /// The size of a response's prompt: all of its input. A record of several responses tells it only when even all of
+    /// them together are short.
+    fn of(tokens: &Tokens) -> Self {
+        let prompt = tokens.input.saturating_add(tokens.cache_read).saturating_add(tokens.cache_write);
+        let over = SIZES.iter().rev().find(|size| prompt > **size).copied().unwrap_or(0);
+        if over > 0 && tokens.requests > 1 { Self::Unknown } else { Self::Over(over) }
+    }
+}
+
 /// One session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session {
@@ -46,7 +69,7 @@ pub struct Session {
     pub subagents: u64,
     /// Times it was replaced by a summary.
     pub compactions: u64,
-    /// What was counted, by role, model and quarter of an hour.
+    /// What was counted, by role, model, quarter of an hour and size.
     pub slots: Vec<Slot>,
     /// The files that hold it, the main one first.
     pub sources: Vec<SessionSource>,
@@ -76,6 +99,8 @@ pub struct Slot {
     pub first: i64,
     /// The last one.
     pub last: i64,
+    /// How long their prompts were.
+    pub size: Size,
     /// Their tokens.
     pub tokens: Tokens,
     /// What the agent says they cost, millionths of a US dollar; `None` unless it says so of all of them.
@@ -96,14 +121,6 @@ impl Session {
         }
         roles.retain(|_, tokens| !tokens.is_empty());
         roles
-    }
-
-    /// What the agent itself says it cost, millionths of a US dollar; `None` when it does not say so of everything.
-    pub fn cost(&self) -> Option<u64> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        self.slots.iter().map(|slot| slot.cost).try_fold(0_u64, |sum, cost| Some(sum.saturating_add(cost?)))
     }
 
     /// The file that it is found by.
@@ -172,7 +189,7 @@ pub(super) fn merge(entries: &[Entry]) -> Snapshot {
     for gathered in gather(entries) {
         let settled = settle(&gathered);
         let mut session = describe(&gathered);
-        let mut slots: BTreeMap<(Option<i64>, Role, Option<usize>), Slot> = BTreeMap::new();
+        let mut slots: BTreeMap<(Option<i64>, Role, Option<usize>, Size), Slot> = BTreeMap::new();
         each_response(&gathered, &settled, |_, response, model, replaced| {
             if replaced || response.key != 0 && seen.insert((gathered.agent, response.key), ()).is_some() {
                 return;
@@ -180,10 +197,12 @@ pub(super) fn merge(entries: &[Entry]) -> Snapshot {
             let model = model.map(|name| place(&mut session.models, name));
             let at = response.at;
             let start = at.map(|at| at.div_euclid(SLOT) * SLOT);
-            let slot = slots.entry((start, response.role, model)).or_insert_with(|| Slot {
+            let size = Size::of(&response.tokens);
+            let slot = slots.entry((start, response.role, model, size)).or_insert_with(|| Slot {
                 role: response.role,
                 model,
                 start,
+                size,
                 first: at.unwrap_or(0),
                 last: at.unwrap_or(0),
                 cost: Some(0),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use merge::{Explained, Fate, Session, SessionSource, Slot};
+pub use merge::{Explained, Fate, SIZES, Session, SessionSource, Size, Slot};
 use store::Entry;
 
 use super::rows::SkippedRow;

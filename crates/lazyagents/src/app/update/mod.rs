@@ -65,8 +65,11 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
         Event::Shelf(shelf) => {
             let mut effects = sessions::shelf(app, shelf, now);
             effects.extend(usage::count(app));
+            // From files alone: nothing is asked of anybody.
+            effects.push(Effect::Limits { ask: false });
             effects
         }
+        Event::Limits(told) => usage::limits(app, told, now),
         Event::Counted { number, counted } => usage::counted(app, number, counted),
         Event::Files(files) => {
             app.sessions.reading.files = files;

@@ -1,10 +1,14 @@
 //! The Usage tab: what keys do there, and what was counted.
 
 use std::sync::Arc;
+use std::time::Instant;
+
+use tui::widgets::toast::Kind;
 
 use super::super::event::Effect;
 use super::super::state::App;
 use super::super::usage::{Counted, Period, VIEWS};
+use crate::limits::Told;
 
 /// Carries out an action of the tab.
 pub(super) fn act(app: &mut App, id: &str) -> Vec<Effect> {
@@ -23,6 +27,10 @@ pub(super) fn act(app: &mut App, id: &str) -> Vec<Effect> {
             };
         }
         "usage.view" => usage.view = (usage.view + 1) % VIEWS.len(),
+        "usage.limits" => {
+            usage.asking = true;
+            return vec![Effect::Limits { ask: true }];
+        }
         "usage.refresh" => return vec![Effect::Look],
         _ => return Vec::new(),
     }
@@ -35,6 +43,16 @@ pub(super) fn count(app: &mut App) -> Vec<Effect> {
     app.usage.counts += 1;
     let usage = &app.usage;
     vec![Effect::Count { number: usage.counts, view: usage.view().0, agent: usage.agent, period: usage.period }]
+}
+
+/// The limits, as far as they are known; what went wrong is said where somebody asked.
+pub(super) fn limits(app: &mut App, told: Arc<Told>, now: Instant) -> Vec<Effect> {
+    let asked = std::mem::take(&mut app.usage.asking);
+    for line in told.warnings.iter().filter(|_| asked) {
+        app.toasts.push(Kind::Warn, line.clone(), now);
+    }
+    app.usage.limits = Some(told);
+    Vec::new()
 }
 
 /// What was counted.

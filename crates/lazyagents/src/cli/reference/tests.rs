@@ -17,8 +17,9 @@ fn every_documented_setting_is_accepted_and_has_an_effect() {
             continue;
         }
         // The sections differ whatever is written, so they do not count.
-        let effect = (&config.theme, &config.library_dir, &config.tui, &config.resume_in);
-        assert_ne!(effect, (&nothing.theme, &nothing.library_dir, &nothing.tui, &nothing.resume_in), "{}", setting.key);
+        let effect = (&config.theme, &config.library_dir, &config.tui, &config.resume_in, &config.usage);
+        let none = (&nothing.theme, &nothing.library_dir, &nothing.tui, &nothing.resume_in, &nothing.usage);
+        assert_ne!(effect, none, "{}", setting.key);
         let (theme, problem) = crate::app::theme(&config);
         assert_eq!(problem, None);
         assert_eq!(theme != Theme::default(), setting.key == "theme");
@@ -33,8 +34,8 @@ fn every_setting_that_the_code_knows_is_documented() {
     let source = include_str!("../../config.rs");
     let source = source.split("#[cfg(test)]").next().unwrap();
     // What it complains about is named in full.
-    let ours =
-        |word: &&str| ["tui.", "sessions."].iter().any(|section| word.starts_with(section)) && !word.contains('{');
+    let sections = ["tui.", "sessions.", "usage."];
+    let ours = |word: &&str| sections.iter().any(|section| word.starts_with(section)) && !word.contains('{');
     let known = source.split('"').filter(ours);
     let known: BTreeSet<_> = known.chain(["theme", "libraryDir"]).collect();
     let documented: BTreeSet<_> = SETTINGS.iter().map(|setting| setting.key).filter(|key| !key.contains('<')).collect();
