@@ -14,8 +14,8 @@ use agents::text::Conversation;
 use jiff::tz::TimeZone;
 use sys::Failure;
 
-use crate::aliases::{self, Aliases};
 use crate::context::Context;
+use manage::aliases::{self, Aliases};
 
 /// Everything that rows are made of.
 pub struct History {

@@ -16,9 +16,9 @@ use sys::{Failure, clock, proc};
 
 use super::out::table;
 use super::{Out, short};
-use crate::aliases;
 use crate::context::{Context, things};
 use crate::history::{History, first_line};
+use manage::aliases;
 
 /// Arguments of `sessions`.
 #[derive(Debug, clap::Args)]
