@@ -201,7 +201,7 @@ fn program(adapter: &dyn Adapter, around: &Surroundings, words: &[String]) -> Re
     let name = words.first().map(String::as_str).unwrap_or_default();
     let own = adapter.places(around).program_dirs;
     let own = own.into_iter().map(|dir| dir.join(name)).find(|path| path.is_file());
-    proc::which(name.as_ref(), around.env()).map(PathBuf::from).or(own).ok_or_else(|| {
+    proc::which(name.as_ref(), around.env()).or(own).ok_or_else(|| {
         Failure::new(format!("{} has to forget the session itself", adapter.about().name))
             .cause(format!("{name} was not found in PATH"))
     })

@@ -104,6 +104,10 @@ pub struct Listing {
     pub problems: Vec<String>,
 }
 
+/// Runs the command of an item that is brought back by one: its words, the folder to start it in, and the file that
+/// becomes its last argument.
+pub type Import<'a> = dyn FnMut(&[String], &Path, &Path) -> Result<(), Failure> + 'a;
+
 impl Entry {
     /// Files in it.
     pub fn files(&self) -> u64 {
@@ -235,7 +239,8 @@ impl Trash {
         listing
     }
 
-    /// The one entry that `given` means: its id or the beginning of it, or the newest one with that key.
+    /// The one entry that `given` means: its id, or its key, of which the newest counts; the beginning of either, or of the key
+    /// without what stands before its colon.
     ///
     /// # Errors
     /// When there is none, or several.
@@ -245,7 +250,11 @@ impl Trash {
         if let Some(entry) = entries.iter().find(named) {
             return Ok(entry.clone());
         }
-        let found: Vec<_> = entries.into_iter().filter(|e| !given.is_empty() && e.id.starts_with(given)).collect();
+        let begins = |entry: &Entry| {
+            let own = entry.what.key.split_once(':').map_or("", |(_, own)| own);
+            !given.is_empty() && [entry.id.as_str(), &entry.what.key, own].iter().any(|name| name.starts_with(given))
+        };
+        let found: Vec<_> = entries.into_iter().filter(begins).collect();
         match found.as_slice() {
             [one] => Ok(one.clone()),
             [] => Err(Failure::new(format!("nothing called {} is in the trash", clean(given)))),
@@ -256,18 +265,13 @@ impl Trash {
         }
     }
 
-    /// Puts everything of an entry back where it was, and removes the entry. `import` runs the command of an item that is
-    /// brought back by one, with the file as last argument, in the folder given. Gives what was not put back as it was,
-    /// in words.
+    /// Puts everything of an entry back where it was, and removes the entry. `import` is called for items that a command
+    /// brings back. Gives the entry as it was.
     ///
     /// # Errors
     /// When something is at one of the places already (nothing is changed then), or a step fails: what was put back is
     /// in the trash again then, and the entry stays.
-    pub fn restore(
-        &self,
-        id: &str,
-        import: &mut dyn FnMut(&[String], &Path, &Path) -> Result<(), Failure>,
-    ) -> Result<Entry, Failure> {
+    pub fn restore(&self, id: &str, import: &mut Import<'_>) -> Result<Entry, Failure> {
         let _lock = self.lock("restoring from the trash")?;
         let folder = self.dir.join(plain(id)?);
         let entry = read(&folder).map_err(|why| Failure::new(format!("could not restore {}", clean(id))).cause(why))?;

@@ -149,7 +149,7 @@ fn is_secret(value: &str, kind: Kind, tight: bool, quoted: bool, next: Option<ch
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
     let number = value.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'_' | b'-'));
     match kind {
-        Kind::Password if quoted || tight => !(next == Some('(') && !quoted),
+        Kind::Password if quoted || tight => quoted || next != Some('('),
         Kind::Password => digits && next != Some('('),
         // A count of tokens is no token; an expression has no digits or is called.
         Kind::Token if quoted => !number && !value.contains(char::is_whitespace),
