@@ -189,7 +189,8 @@ impl Trash {
         let lock = self.lock("putting something into the trash")?;
         let at =
             Timestamp::try_from(clock::wall()).map_err(|error| Failure::new("could not tell the time").cause(error))?;
-        let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(60).collect();
+        let name: String =
+            name.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(*c, '-' | '_')).take(60).collect();
         let stem = format!("{}-{name}", at.strftime("%Y%m%dT%H%M%S.%3fZ"));
         let mut id = stem.trim_end_matches('-').to_owned();
         for number in 2_u64.. {
@@ -492,7 +493,7 @@ fn read(folder: &Path) -> Result<Entry, String> {
 }
 
 fn plain(id: &str) -> Result<&str, Failure> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !id.is_empty() && !id.starts_with('.') && id.chars().all(plain) {
         return Ok(id);
     }

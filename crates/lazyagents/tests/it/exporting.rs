@@ -122,6 +122,30 @@ fn sub_agents_stand_behind_the_turn_that_started_them() {
 }
 
 #[test]
+fn doctor_tells_what_an_agent_is_about_to_delete() {
+    let home = used("claude_code");
+    let young = run(&home, &["doctor"]).out();
+    assert!(!young.contains("deletes"), "{young}");
+    let day = std::time::Duration::from_secs(24 * 60 * 60);
+    let age = |days: u32| {
+        let file = std::fs::File::options().append(true).open(home.home().join(LISTING)).unwrap();
+        file.set_modified(std::time::SystemTime::now() - day * days).unwrap();
+    };
+    age(25);
+    let told = run(&home, &["doctor", "--json"]).ok().json();
+    let lines = told["sections"][0]["report"].to_string();
+    assert!(lines.contains("Claude Code deletes 1 transcript file of its own on 20"), "{lines}");
+    assert!(lines.contains("cleanupPeriodDays is 30 days (not set in ~/.claude/settings.json)"), "{lines}");
+    let settings = home.home().join(".claude/settings.json");
+    for (days, told) in [("365", false), ("10", true), ("0", false), ("\"x\"", false)] {
+        home.write(&settings, format!("{{\"cleanupPeriodDays\": {days}}}"));
+        assert_eq!(run(&home, &["doctor"]).out().contains("deletes 1 transcript file"), told, "{days}");
+    }
+    // With 10 days it is overdue: it goes when the agent starts next.
+    assert_eq!(run(&home, &["sessions", "--json"]).ok().json().as_array().unwrap().len(), 4);
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let home = used("claude_code");
     let script = format!("{LAZYAGENTS} sessions export 3d41b5bd -o - | head -n 1; echo \"${{PIPESTATUS[0]}}\"");

@@ -164,7 +164,7 @@ fn tell(plans: &[Plan], context: &Context, beside: bool, out: &mut Out) {
             let copies = plan.removal.exports.len();
             let first = match copies {
                 0 => "once a copy is in the trash".to_owned(),
-                _ => format!("once {} it wrote out is in the trash", things(copies, "conversation")),
+                _ => format!("once what it writes out ({}) is in the trash", things(copies, "conversation")),
             };
             lines.push(format!("  {first}: {}", clean(&command.join(" "))));
         }
