@@ -130,7 +130,7 @@ fn stamp(file: &File, metadata: &Metadata) -> io::Result<()> {
 }
 
 #[cfg(all(test, unix))]
-#[allow(clippy::disallowed_methods)]
+#[allow(clippy::disallowed_methods, clippy::unwrap_used)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::time::{Duration, SystemTime};
