@@ -137,9 +137,16 @@ fn tame(text: &str) -> String {
         if edits.is_empty() {
             return if ends(&tamed) { format!("{tamed}\n") } else { fence(text, "") };
         }
-        for (at, length, new) in edits.into_iter().rev() {
-            tamed.replace_range(at..at + length, new);
+        // Anew rather than in place: there may be as many edits as letters.
+        let mut edited = String::with_capacity(tamed.len() + 8 * edits.len());
+        let mut from = 0;
+        for (at, length, new) in edits {
+            edited.push_str(&tamed[from..at]);
+            edited.push_str(new);
+            from = at + length;
         }
+        edited.push_str(&tamed[from..]);
+        tamed = edited;
     }
     fence(text, "")
 }

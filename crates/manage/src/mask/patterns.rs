@@ -58,7 +58,9 @@ pub(super) const SHAPES: &[Shape] = &[
     Shape { name: "Hugging Face token", pattern: apart!(r"hf_[0-9A-Za-z]{30,}"), mixed: false },
     Shape { name: "DigitalOcean token", pattern: r"(?<s>do[opr]_v1_[0-9a-f]{64})", mixed: false },
     Shape { name: "SendGrid key", pattern: r"(?<s>SG\.[0-9A-Za-z_\-]{20,24}\.[0-9A-Za-z_\-]{39,50})", mixed: false },
-    Shape { name: "API key", pattern: apart!(r"(?:xai-|gsk_|pplx-)[0-9A-Za-z]{32,}"), mixed: true },
+    Shape { name: "API key", pattern: apart!(r"xai-[0-9A-Za-z]{32,}"), mixed: true },
+    Shape { name: "API key", pattern: apart!(r"gsk_[0-9A-Za-z]{32,}"), mixed: true },
+    Shape { name: "API key", pattern: apart!(r"pplx-[0-9A-Za-z]{32,}"), mixed: true },
     // RFC 7519 and RFC 7516: three or five parts, the first of which begins with `{"`.
     Shape {
         name: "JWT",

@@ -32,6 +32,8 @@ fn secrets() -> Vec<String> {
         ("sk_live_", body),
         ("npm_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
         ("hf_", body),
+        ("xai-", body),
+        ("gsk_", body),
         ("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMQ"),
     ]
     .map(|(prefix, rest)| format!("{prefix}{rest}"))
@@ -153,7 +155,7 @@ proptest! {
 
     #[test]
     fn planted_secrets_are_gone(
-        before in "(\\PC|\n){0,40}", after in "(\\PC|\n){0,40}", which in 0..18_usize, left in "[ \n\"'=(,:\\[]", right in "[ \n\"')\\],;]",
+        before in "(\\PC|\n){0,40}", after in "(\\PC|\n){0,40}", which in 0..20_usize, left in "[ \n\"'=(,:\\[]", right in "[ \n\"')\\],;]",
     ) {
         let secret = &secrets()[which];
         let (masked, count) = mask(&format!("{before}{left}{secret}{right}{after}"));
