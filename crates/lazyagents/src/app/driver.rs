@@ -348,7 +348,7 @@ impl Driver {
         let data = self.context.paths.data.clone();
         let again = self.sessions.as_ref().map(Sessions::looker);
         self.aside("name", move |sender| {
-            let event = match crate::aliases::give(&data, &key, name.as_deref()) {
+            let event = match manage::aliases::give(&data, &key, name.as_deref()) {
                 Ok(()) => {
                     if let Some(again) = again {
                         again();
