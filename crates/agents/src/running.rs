@@ -67,6 +67,28 @@ pub(crate) fn of_codex(places: &Places) -> Vec<String> {
     ids.into_iter().filter(|id| open.iter().any(|path| path.contains(id.as_str()))).collect()
 }
 
+/// The numbers of processes of a program called one of `programs` that work in `folder`: all that can be told of agents
+/// that leave no trace of an open session (agent-formats.md, "Live"). Empty where the system has no `/proc`.
+pub fn in_folder(programs: &[&str], folder: &Path) -> Vec<u32> {
+    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let works = |process: &Path| {
+        let there = fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == real);
+        there
+            && fs::read(process.join("cmdline")).is_ok_and(|line| {
+                let names = line.split(|byte| *byte == 0).take(5);
+                let names: Vec<_> =
+                    names.filter_map(|word| Path::new(std::str::from_utf8(word).ok()?).file_name()?.to_str()).collect();
+                // The program itself, or an interpreter that runs it.
+                let interpreted = names.first().is_some_and(|first| ["node", "bun", "deno"].contains(first));
+                let words = if interpreted { names.as_slice() } else { &names[..names.len().min(1)] };
+                words.iter().any(|name| programs.contains(name))
+            })
+    };
+    let number = |path: &Path| path.file_name()?.to_str()?.parse().ok();
+    processes.flatten().map(|entry| entry.path()).filter_map(|path| number(&path).filter(|_| works(&path))).collect()
+}
+
 /// The files that processes of this name hold open.
 fn open_in_processes(name: &str) -> Vec<String> {
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };

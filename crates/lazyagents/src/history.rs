@@ -9,14 +9,14 @@ use std::sync::atomic::AtomicBool;
 
 use agents::Surroundings;
 use agents::sessions::rows::{SessionRow, Turn};
-use agents::sessions::{Library, Session, Snapshot, Source, Turns};
+use agents::sessions::{Library, Piece, Reads, Said, Session, Snapshot, Source, Turns};
 use agents::text::Conversation;
 use agents::usage::Costs;
 use jiff::tz::TimeZone;
 use sys::Failure;
 
-use crate::aliases::{self, Aliases};
 use crate::context::Context;
+use manage::aliases::{self, Aliases};
 
 /// Everything that rows are made of.
 pub struct History {
@@ -118,6 +118,36 @@ impl History {
         Ok(())
     }
 
+    /// Tells the turns of a session, those of a sub-agent right behind the turn that started it, and those whose start is
+    /// not told at the end. `each` ends it by breaking.
+    ///
+    /// # Errors
+    /// When a file of it cannot be read.
+    pub fn tell_nested(&self, session: &Session, each: &mut dyn FnMut(Turn) -> ControlFlow<()>) -> Result<(), Failure> {
+        let Some(reads) = agents::adapter::by_id(session.agent).and_then(agents::Adapter::reads) else { return Ok(()) };
+        let mut nest = Nest { reads, session, dir: &self.dir, waiting: Vec::new(), each };
+        let mut own = Vec::new();
+        for found in session.sources.iter().filter(|found| !found.aside) {
+            if found.subagent {
+                nest.waiting.push((nest.speaker(&found.source)?, &found.source));
+            } else {
+                own.push(&found.source);
+            }
+        }
+        for source in own {
+            if nest.tell(source)?.is_break() {
+                return Ok(());
+            }
+        }
+        while !nest.waiting.is_empty() {
+            let (_, source) = nest.waiting.remove(0);
+            if nest.tell(source)?.is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     /// Every session as the text store wants it, the newest first.
     pub fn conversations(&self) -> Vec<Conversation<'_>> {
         conversations(&self.snapshot, &self.dir)
@@ -127,6 +157,85 @@ impl History {
 /// Every session as the text store wants it, the newest first; `dir` is the folder of the index.
 pub fn conversations<'a>(snapshot: &'a Snapshot, dir: &'a Path) -> Vec<Conversation<'a>> {
     snapshot.sessions.iter().filter_map(|session| conversation(session, dir)).collect()
+}
+
+/// A telling in which sub-agents come where they were started.
+struct Nest<'a, 'e> {
+    reads: &'static dyn Reads,
+    session: &'a Session,
+    dir: &'a Path,
+    /// The files of sub-agents that were not told yet, by the sub-agent's id.
+    waiting: Vec<(Option<String>, &'a Source)>,
+    each: &'e mut dyn FnMut(Turn) -> ControlFlow<()>,
+}
+
+impl Nest<'_, '_> {
+    fn read(&self, source: &Source, sink: &mut dyn FnMut(Piece) -> ControlFlow<()>) -> Result<(), Failure> {
+        self.reads
+            .tell_from(source, &self.session.id, 0, self.dir, sink)
+            .map_err(|why| Failure::new(format!("could not read {}", source.path.display())).cause(why))
+    }
+
+    /// Which sub-agent speaks in a file.
+    fn speaker(&self, source: &Source) -> Result<Option<String>, Failure> {
+        let mut speaker = None;
+        self.read(source, &mut |piece| {
+            speaker = piece.subagent;
+            ControlFlow::Break(())
+        })?;
+        Ok(speaker)
+    }
+
+    fn tell(&mut self, source: &Source) -> Result<ControlFlow<()>, Failure> {
+        let reads = (self.reads, &self.session.id, self.dir);
+        let mut turns = Turns::default();
+        let mut started: Vec<(u64, String)> = Vec::new();
+        let mut failed = None;
+        let mut flow = ControlFlow::Continue(());
+        let mut told = |turns: &mut Turns, piece: Option<Piece>| {
+            let mut whole = Vec::new();
+            if let Some(Piece { said: Said::Subagent { id, .. }, .. }) = &piece {
+                started.push((turns.next_number().saturating_sub(1), id.clone()));
+            }
+            match piece {
+                Some(piece) => turns.push(piece, &mut |number, turn| whole.push((number, turn))),
+                None => turns.end(&mut |number, turn| whole.push((number, turn))),
+            }
+            for (number, turn) in whole {
+                (self.each)(turn)?;
+                let (now, later) = started.drain(..).partition(|(turn, _)| *turn <= number);
+                started = later;
+                let now: Vec<(u64, String)> = now;
+                now.iter().try_for_each(|(_, id)| self.started(id, &mut failed))?;
+            }
+            ControlFlow::Continue(())
+        };
+        let sink = &mut |piece| {
+            flow = told(&mut turns, Some(piece));
+            flow
+        };
+        let read = reads.0.tell_from(source, reads.1, 0, reads.2, sink);
+        read.map_err(|why| Failure::new(format!("could not read {}", source.path.display())).cause(why))?;
+        if flow.is_continue() {
+            flow = told(&mut turns, None);
+        }
+        failed.map_or(Ok(flow), Err)
+    }
+
+    /// Tells the sub-agent that was started, when it has files of its own.
+    fn started(&mut self, id: &str, failed: &mut Option<Failure>) -> ControlFlow<()> {
+        while let Some(at) = self.waiting.iter().position(|(known, _)| known.as_deref() == Some(id)) {
+            let (_, source) = self.waiting.remove(at);
+            match self.tell(source) {
+                Ok(flow) => flow?,
+                Err(failure) => {
+                    *failed = Some(failure);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn conversation<'a>(session: &'a Session, scratch: &'a Path) -> Option<Conversation<'a>> {

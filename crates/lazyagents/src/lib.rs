@@ -1,7 +1,6 @@
 //! lazyagents as a library, so that tests and benchmarks reach the pure parts; the program is `main.rs`. Nothing here
 //! reads the process' own environment: it is handed in.
 
-pub mod aliases;
 pub mod app;
 pub mod cli;
 pub mod config;
@@ -10,6 +9,7 @@ pub mod count;
 pub mod demo;
 pub mod detection;
 pub mod history;
+pub mod keep;
 pub mod limits;
 mod net;
 pub mod plugins;

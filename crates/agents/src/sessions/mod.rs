@@ -4,6 +4,8 @@
 
 pub mod facts;
 pub mod index;
+pub mod removal;
+pub mod retention;
 pub mod rows;
 pub mod source;
 pub mod tokens;
@@ -16,6 +18,8 @@ use std::path::Path;
 
 pub use facts::{Claim, Facts, FirstPrompt, Part, Response, Role, Skip, Title};
 pub use index::{Fate, Library, Progress, SIZES, Session, SessionSource, Size, Slot, Snapshot};
+pub use removal::{Export, Removal};
+pub use retention::Retention;
 pub use source::{Kind, Source};
 pub use tokens::Tokens;
 pub use transcript::{Piece, Said, Speaker};
@@ -89,6 +93,28 @@ pub trait Reads: Sync {
     fn live(&self, places: &Places) -> Vec<String> {
         let _ = places;
         Vec::new()
+    }
+
+    /// What has to be put away so that the agent does not know `session` any more. `sources` are the files that the index
+    /// has of it. Only looks; `scratch` is as for [`Reads::tell_from`].
+    ///
+    /// # Errors
+    /// In words for people, when it cannot be deleted. The default is that.
+    fn removal(
+        &self,
+        around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        scratch: &Path,
+    ) -> Result<Removal, String> {
+        let _ = (around, session, sources, scratch);
+        Err("this version does not know what it keeps of a session".to_owned())
+    }
+
+    /// How long the agent itself keeps conversations; `None` when it keeps them for good or that is not known.
+    fn retention(&self, places: &Places) -> Option<Retention> {
+        let _ = places;
+        None
     }
 
     /// The command that opens the session again in the agent's own program, its name first; `None` when it has none.

@@ -161,6 +161,7 @@ fn the_rows_are_those_of_json_md() {
         "can": [
           "sessions",
           "resume",
+          "delete",
           "usage",
           "limits",
           "auth",

@@ -66,6 +66,14 @@ pub const ACTIONS: &[Action] = &[
         action("sessions.command", "sessions", &["c"], "copy the command that opens it again", ""),
         "sessions command",
     ),
+    command(
+        action("sessions.export", "sessions", &["x"], "export it as Markdown, secrets masked", "export"),
+        "sessions export",
+    ),
+    command(
+        action("sessions.delete", "sessions", &["d"], "delete it, or those that are marked", "delete"),
+        "sessions delete",
+    ),
     action("sessions.mark", "sessions", &["space"], "mark it", "mark"),
     command(action("sessions.refresh", "sessions", &["r"], "look at all files again", ""), "sessions refresh"),
     command(
@@ -95,6 +103,7 @@ pub const ACTIONS: &[Action] = &[
     action("reader.find", READER, &["/"], "search in this transcript", "search"),
     action("reader.next-match", READER, &["n"], "next turn that holds it", ""),
     action("reader.previous-match", READER, &["N"], "the one before", ""),
+    action("reader.export", READER, &["x"], "export it as Markdown, secrets masked", "export"),
     action("reader.copy", READER, &["y"], "copy what the turn says", ""),
     action("reader.back", READER, &["esc"], "back to the list; q does it too", "list"),
     command(action("agents.refresh", "agents", &["r"], "look for agents again", "look again"), "agents refresh"),

@@ -343,6 +343,43 @@ impl Driver {
             Effect::Close => self.telling = None,
             Effect::Resume { command, folder, place } => self.resume(command, folder, place),
             Effect::Name { key, name } => self.name_session(key, name),
+            Effect::Export(key) => {
+                let context = Arc::clone(&self.context);
+                self.aside("export", move |sender| {
+                    let event = match crate::keep::export(&context, &key) {
+                        Ok(where_to) => Event::Done(format!("exported to {where_to}")),
+                        Err(failure) => Event::Failed(failure.to_string()),
+                    };
+                    let _ = sender.send(event);
+                });
+            }
+            Effect::PlanDeletion(keys) => {
+                let context = Arc::clone(&self.context);
+                self.aside("plan", move |sender| {
+                    let event = match crate::keep::plan(&context, &keys) {
+                        Ok(plans) => Event::Deletion(Arc::new(plans)),
+                        Err(failure) => Event::Failed(failure.to_string()),
+                    };
+                    let _ = sender.send(event);
+                });
+            }
+            Effect::Delete(plans) => {
+                let (context, again) = (Arc::clone(&self.context), self.sessions.as_ref().map(Sessions::looker));
+                self.aside("delete", move |sender| {
+                    let event = match crate::keep::delete(&context, &plans) {
+                        Ok((count, None)) => {
+                            let sessions = crate::context::things(count, "session");
+                            Event::Done(format!("{sessions} in the trash, for 30 days"))
+                        }
+                        Ok((count, Some(failure))) => Event::Failed(format!("{failure} ({count} went before it)")),
+                        Err(failure) => Event::Failed(failure.to_string()),
+                    };
+                    if let Some(again) = again {
+                        again();
+                    }
+                    let _ = sender.send(event);
+                });
+            }
         }
     }
 
@@ -362,7 +399,7 @@ impl Driver {
         let data = self.context.paths.data.clone();
         let again = self.sessions.as_ref().map(Sessions::looker);
         self.aside("name", move |sender| {
-            let event = match crate::aliases::give(&data, &key, name.as_deref()) {
+            let event = match manage::aliases::give(&data, &key, name.as_deref()) {
                 Ok(()) => {
                     if let Some(again) = again {
                         again();

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use agents::Detected;
 use agents::text::Coverage;
 use agents::usage::View;
+use manage::delete::Plan;
 use tui::input::Input;
 use wire::plugin::{Exec, HostMessage};
 
@@ -93,6 +94,8 @@ pub enum Event {
         /// With the last part.
         end: Option<FindEnd>,
     },
+    /// What a deletion would take: the person is asked.
+    Deletion(Arc<Vec<Plan>>),
     /// A session cannot be opened again where it began.
     FolderGone {
         /// The folder, for people.
@@ -218,6 +221,12 @@ pub enum Effect {
         /// Where.
         place: ResumeIn,
     },
+    /// Export a session: `agent:id`.
+    Export(String),
+    /// Plan the deletion of sessions: `agent:id`.
+    PlanDeletion(Vec<String>),
+    /// Delete what was planned.
+    Delete(Arc<Vec<Plan>>),
     /// Give a session a name, or take it away.
     Name {
         /// `agent:id`.

@@ -17,9 +17,9 @@ use sys::{clock, text};
 
 use super::event::Event;
 use super::shelf::{Find, FindEnd, SessionLine, Shelf};
-use crate::aliases::{self, Aliases};
 use crate::context::Context;
 use crate::history::{conversations, first_line};
+use manage::aliases::{self, Aliases};
 
 /// How often it is asked whether something changed, while somebody looks.
 const LOOK: Duration = Duration::from_secs(2);

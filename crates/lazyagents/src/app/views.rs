@@ -352,6 +352,8 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
                 "sessions.group",
                 "sessions.sort",
                 "sessions.name",
+                "sessions.export",
+                "sessions.delete",
                 "app.palette",
             ];
             let legend = if app.size.0 >= 110 { "● open now" } else { "" };

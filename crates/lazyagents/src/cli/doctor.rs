@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sys::proc::{self, Cancel, Limits};
-use sys::{Env, Failure, text};
+use sys::{Env, Failure, clock, text};
 use wire::plugin::Init;
 
 use super::Out;
@@ -17,6 +17,9 @@ use crate::plugins::{Plugin, host};
 
 /// Seed: "after 30 s the check fails".
 const CHECK_WITHIN: Duration = Duration::from_secs(30);
+
+/// What an agent deletes within so many days is told.
+const SOON: u32 = 7;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
@@ -102,12 +105,40 @@ fn agents_section(context: &Context, found: &[agents::Detected]) -> Section {
         let place = agent.binary.as_ref().or(agent.config_dir.as_ref());
         let place = place.map(|path| super::short(context, path)).unwrap_or_default();
         section.report.push(format!("{}  {version}  {place}", agent.name));
+        section.report.extend(leaving(context, agent));
         section.problems.extend(agent.warnings.iter().map(|w| text::clean(&format!("{}: {w}", agent.name))));
     }
     if section.report.is_empty() {
         section.report.push("no coding agent was found".to_owned());
     }
     section
+}
+
+/// What the agent deletes of its own conversations before long. It is the person's setting, so no problem of ours.
+fn leaving(context: &Context, agent: &agents::Detected) -> Option<String> {
+    let around = agents::Surroundings::of(&context.env)?;
+    let adapter = agents::adapter::by_id(agent.id)?;
+    let (reads, places) = (adapter.reads()?, adapter.places(&around));
+    let rule = reads.retention(&places)?;
+    let mut sources = Vec::new();
+    reads.sources(&around, &places, &mut |source| sources.push(source));
+    let now = jiff::Timestamp::try_from(clock::wall()).ok()?;
+    let found = rule.expiring(sources.iter(), now.as_nanosecond(), SOON)?;
+    let day = |nanos: i128| {
+        let at = jiff::Timestamp::from_nanosecond(nanos).unwrap_or(jiff::Timestamp::MAX).max(now);
+        at.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string()
+    };
+    let (first, last) = (day(found.first), day(found.last));
+    let when = if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
+    let files = things(usize::try_from(found.count).unwrap_or(usize::MAX), "transcript file");
+    let set = if rule.is_default { "not set" } else { "set" };
+    Some(format!(
+        "  {} deletes {files} of its own {when}: {} is {} days ({set} in {}); `lazyagents sessions export` keeps one",
+        agent.name,
+        rule.setting,
+        rule.days,
+        super::short(context, &rule.file)
+    ))
 }
 
 /// What became of one plugin's check.

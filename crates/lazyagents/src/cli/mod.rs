@@ -40,7 +40,7 @@ struct Cli {
 enum Command {
     /// Open the full-screen interface (the same as no command)
     Tui,
-    /// The conversations of all agents: list, show, search, name, open again
+    /// The conversations of all agents: list, show, search, export, delete, name, open again
     Sessions(sessions::Args),
     /// How many tokens it all took
     Usage(usage::Args),

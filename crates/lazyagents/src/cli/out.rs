@@ -1,4 +1,4 @@
-//! The only place of this program that prints: data on stdout, words on stderr, and a closed pipe is quiet.
+//! The only place of this program that prints and asks: data on stdout, words on stderr, and a closed pipe is quiet.
 //! Everything that comes from outside has been cleaned before it gets here. Commands call it.
 
 use std::io::{IsTerminal, Write};
@@ -56,6 +56,32 @@ impl Out {
             .map_err(|error| Failure::new("could not write the answer as JSON").cause(error))?;
         self.line(&text);
         Ok(())
+    }
+
+    /// True once the reader of stdout has gone: what takes long need not go on.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Somebody sits there: questions on stderr are seen, and stdin is a terminal.
+    pub fn can_ask(&self) -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// A question whose answer is no unless somebody says yes.
+    pub fn confirm(&mut self, question: &str) -> bool {
+        self.flush();
+        let _ = write!(std::io::stderr(), "{} [y/N] ", sys::text::clean(question));
+        let _ = std::io::stderr().flush();
+        let mut answer = String::new();
+        match std::io::stdin().read_line(&mut answer) {
+            Ok(0) | Err(_) => {
+                // Nobody ended the question's line.
+                let _ = writeln!(std::io::stderr());
+                false
+            }
+            Ok(_) => matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"),
+        }
     }
 
     /// Words for the person, on stderr, with the program's name in front.

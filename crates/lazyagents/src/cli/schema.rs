@@ -18,11 +18,14 @@ pub(super) struct Args {
 /// Every schema: its name, what it describes, how it is made.
 pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-pub(super) const SCHEMAS: [Entry; 11] = [
+pub(super) const SCHEMAS: [Entry; 14] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
     ("sessions", "lazyagents sessions --json", || schema_for!(Vec<SessionRow>).to_value()),
     ("sessions-show", "lazyagents sessions show <id> --json", || schema_for!(sessions::Shown).to_value()),
     ("sessions-search", "lazyagents sessions search <text> --json", || schema_for!(Vec<Found>).to_value()),
+    ("sessions-export", "lazyagents sessions export <id> --json", || schema_for!(sessions::Exported).to_value()),
+    ("sessions-delete", "lazyagents sessions delete <id> --json", || schema_for!(Vec<sessions::Deleted>).to_value()),
+    ("sessions-trash", "lazyagents sessions trash --json", || schema_for!(Vec<sessions::TrashRow>).to_value()),
     ("usage", "lazyagents usage <view> --json", || schema_for!(UsageTable).to_value()),
     ("usage-limits", "lazyagents usage limits --json", || schema_for!(Vec<LimitRow>).to_value()),
     ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),

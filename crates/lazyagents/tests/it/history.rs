@@ -7,11 +7,11 @@ use testkit::{Home, Output};
 
 use crate::cli::LAZYAGENTS;
 
-fn fixtures(agent: &str) -> PathBuf {
+pub(crate) fn fixtures(agent: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents/src/adapters").join(agent).join("fixtures/home")
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
         let target = to.join(entry.file_name());

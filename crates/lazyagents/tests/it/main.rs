@@ -7,6 +7,8 @@
 mod cli;
 
 mod conformance;
+mod deleting;
+mod exporting;
 mod history;
 mod leaving;
 mod limits;

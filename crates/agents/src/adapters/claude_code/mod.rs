@@ -13,13 +13,15 @@ mod settle;
 mod tell;
 
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::limits::Limits;
-use crate::read::{all_in, has_ext};
+use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
-use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Settlement, Source};
+use crate::sessions::removal::plain_id;
+use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Removal, Retention, Settlement, Source};
 
 /// The adapter.
 pub(super) struct ClaudeCode;
@@ -39,6 +41,7 @@ static ABOUT: About = About {
     can: &[
         Capability::Sessions,
         Capability::Resume,
+        Capability::Delete,
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
@@ -113,6 +116,48 @@ impl Reads for ClaudeCode {
 
     fn live(&self, places: &Places) -> Vec<String> {
         crate::running::of_claude(places)
+    }
+
+    /// The transcript and the folder beside it (agent-formats.md, Claude Code), and what its own `purge` names of a session:
+    /// tasks, debug log, file history; of older versions also todo lists and what was set for its shell.
+    fn removal(
+        &self,
+        around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        _scratch: &Path,
+    ) -> Result<Removal, String> {
+        let id = plain_id(session)?;
+        let places = self.places(around);
+        let mut removal = Removal::default();
+        for source in sources {
+            removal.take(source.path.clone());
+            let (_, subagent) = reader::owner(&source.path);
+            if subagent.is_none() && source.path.file_stem().is_some_and(|stem| stem == id) {
+                removal.take(source.path.with_extension(""));
+            }
+        }
+        for folder in ["tasks", "file-history", "session-env", "uploads"] {
+            removal.take(places.config_dir.join(folder).join(id));
+        }
+        removal.take(places.config_dir.join("debug").join(format!("{id}.txt")));
+        removal.take_named(&places.config_dir.join("todos"), &format!("{id}-"));
+        if places.config_dir.join("history.jsonl").exists() {
+            removal.stays.push("what was typed stays in history.jsonl, which is the agent's".to_owned());
+        }
+        Ok(removal.tidied())
+    }
+
+    /// `cleanupPeriodDays` of its settings, 30 without; it goes by the time of change of the files. A number that it does
+    /// not take (0, no number) pauses its cleanup until that is mended (its own words, 2.1.332).
+    fn retention(&self, places: &Places) -> Option<Retention> {
+        const DEFAULT: u64 = 30;
+        let file = places.config_dir.join("settings.json");
+        let settings =
+            small_file(&file, 4 << 20).and_then(|bytes| serde_json::from_slice::<serde_json::Value>(&bytes).ok());
+        let set = settings.as_ref().and_then(|settings| settings.get("cleanupPeriodDays"));
+        let days = set.map_or(Some(DEFAULT), serde_json::Value::as_u64).filter(|days| *days > 0)?;
+        Some(Retention { days, setting: "cleanupPeriodDays", file, is_default: set.is_none() })
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

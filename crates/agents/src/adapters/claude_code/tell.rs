@@ -47,7 +47,15 @@ fn typed(frame: &mut Frame<'_, '_>, record: &Record<'_>) -> ControlFlow<()> {
     for block in message.objects("content").filter(|block| block.is("type", "tool_result")) {
         let id = block.text("tool_use_id").unwrap_or_default().into_owned();
         let ok = Some(block.truth("is_error") != Some(true));
+        let call = id.clone();
         frame.say(Speaker::Assistant, Said::Result { id, output: words(block.raw("content")), ok })?;
+        // The answer of the tool that starts a sub-agent says which one it started.
+        if let Some(started) = record.object("toolUseResult")
+            && let Some(id) = started.text("agentId")
+        {
+            let title = started.text("description").unwrap_or_default().into_owned();
+            frame.say(Speaker::Assistant, Said::Subagent { id: id.into_owned(), title, call: Some(call) })?;
+        }
     }
     if let Some(text) = prompt(record, &message) {
         return frame.say(Speaker::User, Said::Text(text));

@@ -18,7 +18,8 @@ use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::limits::Limits;
 use crate::read::{all_in, head, is_dir};
 use crate::records::{Record, lines};
-use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
+use crate::sessions::removal::plain_id;
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Removal, Source};
 
 /// The adapter.
 pub(super) struct Codex;
@@ -34,6 +35,7 @@ static ABOUT: About = About {
     can: &[
         Capability::Sessions,
         Capability::Resume,
+        Capability::Delete,
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
@@ -111,6 +113,35 @@ impl Reads for Codex {
         crate::running::of_codex(places)
     }
 
+    /// The rollouts, packed twins included. With a database `codex delete` forgets the rows as well (agent-formats.md,
+    /// Codex); seen with 0.171.0: it takes the sub-agents along that its database knows, and leaves those it does not.
+    fn removal(
+        &self,
+        around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        _scratch: &Path,
+    ) -> Result<Removal, String> {
+        let id = plain_id(session)?;
+        let places = self.places(around);
+        let mut removal = Removal::default();
+        for source in sources {
+            removal.take(source.path.clone());
+            removal.take(if is_packed(&source.path) { source.path.with_extension("") } else { zipped(&source.path) });
+        }
+        let state = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("state_") && name.ends_with(".sqlite")
+        };
+        if all_in(&places.config_dir).iter().any(state) {
+            removal.command = Some(["codex", "delete", "--force", id].map(str::to_owned).to_vec());
+        }
+        if places.config_dir.join("history.jsonl").exists() {
+            removal.stays.push("what was typed stays in history.jsonl, which is the agent's".to_owned());
+        }
+        Ok(removal.tidied())
+    }
+
     fn resume(&self, session: &str) -> Option<Vec<String>> {
         Some(["codex", "resume", session].map(str::to_owned).to_vec())
     }
@@ -118,6 +149,12 @@ impl Reads for Codex {
 
 fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
+}
+
+fn zipped(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".zst");
+    name.into()
 }
 
 fn gather(folder: &Path, deeper: u8, files: &mut Vec<PathBuf>) {

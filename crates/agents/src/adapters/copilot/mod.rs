@@ -13,7 +13,8 @@ use std::path::Path;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
-use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
+use crate::sessions::removal::plain_id;
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Removal, Source};
 
 /// The longest `workspace.yaml` that is read.
 const LONGEST: u64 = 1 << 20;
@@ -29,7 +30,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["COPILOT_HOME"],
     quiet: &[("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_OFFLINE", "true")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Live],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Live],
     tried: true,
 };
 
@@ -91,6 +92,29 @@ impl Reads for Copilot {
 
     fn live(&self, places: &Places) -> Vec<String> {
         crate::running::of_copilot(places)
+    }
+
+    /// The folder of the session, or its file of older versions (agent-formats.md, Copilot CLI).
+    fn removal(
+        &self,
+        around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        _scratch: &Path,
+    ) -> Result<Removal, String> {
+        let id = plain_id(session)?;
+        let places = self.places(around);
+        let sessions = places.sessions.unwrap_or_default();
+        let mut removal = Removal::default();
+        for source in sources {
+            let folder = source.path.parent().filter(|folder| **folder != *sessions && folder.starts_with(&sessions));
+            removal.take(folder.unwrap_or(&source.path).to_owned());
+        }
+        removal.take(sessions.join(id));
+        if places.config_dir.join("session-store.db").exists() {
+            removal.stays.push("session-store.db, the agent's own index, still mentions it".to_owned());
+        }
+        Ok(removal.tidied())
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

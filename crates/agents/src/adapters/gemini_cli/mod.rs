@@ -20,7 +20,8 @@ use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext, is_dir};
 use crate::records::{Record, lines, object};
-use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
+use crate::sessions::removal::plain_id;
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Removal, Source};
 
 /// The longest `.json` chat that is read.
 const LONGEST: u64 = 256 << 20;
@@ -36,7 +37,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["GEMINI_CLI_HOME"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage, Capability::Auth],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Auth],
     tried: true,
 };
 
@@ -118,6 +119,44 @@ impl Reads for GeminiCli {
         // From the beginning: what a record has told already depends on the ones before it.
         let mut later = |piece: Piece| if piece.offset < from { ControlFlow::Continue(()) } else { sink(piece) };
         lines::each(&source.path, 0, |offset, text| teller.line(offset, text, &mut later))
+    }
+
+    /// Every file of the chat, the copies that older versions left in other folders too, or it would come back; and what
+    /// its own deletion takes along: logs, tool outputs, the folder of the session, those of sub-agents (seen in 0.61.0).
+    fn removal(
+        &self,
+        around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        _scratch: &Path,
+    ) -> Result<Removal, String> {
+        let id = plain_id(session)?;
+        let tmp = self.places(around).sessions.unwrap_or_default();
+        let mut removal = Removal::default();
+        let mut ids = vec![id.to_owned()];
+        for source in sources {
+            removal.take(source.path.clone());
+            let stem = source.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            if source.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "chats") {
+                for chats in all_in(&tmp).iter().map(|project| project.join("chats")) {
+                    removal.take(chats.join(format!("{stem}.jsonl")));
+                    removal.take(chats.join(format!("{stem}.json")));
+                }
+            } else if plain_id(&stem).is_ok() {
+                ids.push(stem);
+            }
+        }
+        for project in all_in(&tmp) {
+            removal.take(project.join("chats").join(id));
+            for id in &ids {
+                removal.take(project.join("logs").join(format!("session-{id}.jsonl")));
+                removal.take(project.join("tool-outputs").join(format!("session-{id}")));
+                if !matches!(id.to_lowercase().as_str(), "chats" | "logs" | "tool-outputs") {
+                    removal.take(project.join(id));
+                }
+            }
+        }
+        Ok(removal.tidied())
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

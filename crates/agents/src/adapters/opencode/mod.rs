@@ -14,7 +14,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
-use crate::sessions::{Facts, Piece, Reader, Reads, Source};
+use crate::sessions::removal::plain_id;
+use crate::sessions::{Export, Facts, Piece, Reader, Reads, Removal, Source};
 use crate::sqlite;
 
 /// The adapter.
@@ -28,7 +29,7 @@ static ABOUT: About = About {
     platforms: &["opencode"],
     overrides: &["OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_DB"],
     quiet: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage],
     tried: true,
 };
 
@@ -96,6 +97,45 @@ impl Reads for OpenCode {
         sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
     ) -> Result<(), String> {
         told(source, session, from, Some(scratch), sink)
+    }
+
+    /// Through its own commands: seen with 1.18.33, `session delete` takes the sub-agents' sessions along, `export` does
+    /// not, and `import` brings one back with the folder that it is started in.
+    fn removal(
+        &self,
+        _around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        scratch: &Path,
+    ) -> Result<Removal, String> {
+        let Some(source) = sources.first() else { return Err("its database is gone".to_owned()) };
+        let id = plain_id(session)?;
+        let all = sqlite::read(&source.path, Some(scratch), rows::sessions)?;
+        // A sub-agent may have started others; each is imported after the one that started it.
+        let mut family: Vec<&rows::Session> = all.iter().filter(|row| row.id == id).collect();
+        let mut at = 0;
+        while let Some(parent) = family.get(at).map(|row| row.id.as_str()) {
+            let children = all.iter().filter(|row| row.parent.as_deref() == Some(parent));
+            let new: Vec<_> = children.filter(|row| !family.iter().any(|known| known.id == row.id)).collect();
+            family.extend(new);
+            at += 1;
+        }
+        let mut removal = Removal::default();
+        for row in family {
+            let own = plain_id(&row.id)?;
+            removal.exports.push(Export {
+                id: own.to_owned(),
+                id_at: "/info/id",
+                export: ["opencode", "export", own].map(str::to_owned).to_vec(),
+                import: ["opencode", "import"].map(str::to_owned).to_vec(),
+                folder: PathBuf::from(&row.folder),
+            });
+        }
+        if removal.exports.is_empty() {
+            return Err("its database does not have it any more".to_owned());
+        }
+        removal.command = Some(["opencode", "session", "delete", id].map(str::to_owned).to_vec());
+        Ok(removal)
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

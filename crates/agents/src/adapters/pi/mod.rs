@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext, small_file, tidy};
 use crate::records::lines;
-use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Source};
+use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Removal, Source};
 
 /// The adapter.
 pub(super) struct Pi;
@@ -26,7 +26,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
     quiet: &[("PI_OFFLINE", "1")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage],
     tried: true,
 };
 
@@ -91,6 +91,19 @@ impl Reads for Pi {
         sink: &mut dyn FnMut(Piece) -> ControlFlow<()>,
     ) -> Result<(), String> {
         lines::each(&source.path, from, |offset, text| tell::line(offset, text, sink))
+    }
+
+    /// The one file (agent-formats.md, Pi).
+    fn removal(
+        &self,
+        _around: &Surroundings,
+        _session: &str,
+        sources: &[&Source],
+        _scratch: &Path,
+    ) -> Result<Removal, String> {
+        let mut removal = Removal::default();
+        sources.iter().for_each(|source| removal.take(source.path.clone()));
+        Ok(removal.tidied())
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

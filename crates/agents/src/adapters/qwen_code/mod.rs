@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::read::{all_in, has_ext};
 use crate::records::lines;
-use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Settlement, Source};
+use crate::sessions::removal::plain_id;
+use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Removal, Settlement, Source};
 
 /// The adapter.
 pub(super) struct QwenCode;
@@ -27,7 +28,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["QWEN_HOME", "QWEN_RUNTIME_DIR"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage],
     tried: true,
 };
 
@@ -84,6 +85,38 @@ impl Reads for QwenCode {
             return Ok(());
         }
         lines::each(&source.path, from, |offset, text| tell::line(offset, text, sink))
+    }
+
+    /// The chat with what lies beside it under its id, its sub-agents, its file history. The log of requests speaks of all
+    /// sessions and stays.
+    fn removal(
+        &self,
+        around: &Surroundings,
+        session: &str,
+        sources: &[&Source],
+        _scratch: &Path,
+    ) -> Result<Removal, String> {
+        let id = plain_id(session)?;
+        let projects = self.places(around).sessions.unwrap_or_default();
+        let mut removal = Removal::default();
+        for source in sources {
+            match reader::Shelf::of(source) {
+                reader::Shelf::Log => removal.stays.push(format!(
+                    "its requests stay counted in {}, which is the agent's",
+                    source.path.file_name().unwrap_or_default().to_string_lossy()
+                )),
+                _ => removal.take(source.path.clone()),
+            }
+        }
+        for project in all_in(&projects) {
+            removal.take_named(&project.join("chats"), &format!("{id}."));
+            removal.take_named(&project.join("chats").join("archive"), &format!("{id}."));
+            removal.take(project.join("subagents").join(id));
+        }
+        if let Some(base) = projects.parent() {
+            removal.take(base.join("file-history").join(id));
+        }
+        Ok(removal.tidied())
     }
 
     fn resume(&self, session: &str) -> Option<Vec<String>> {

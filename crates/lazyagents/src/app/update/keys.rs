@@ -353,6 +353,10 @@ pub(super) fn confirmed(app: &mut App, effect: Effect) -> Vec<Effect> {
         // It may have been hidden while the question was open.
         Effect::Start { plugin, .. } if app.plugins.get(plugin).is_some_and(|p| p.phase == Phase::Hidden) => Vec::new(),
         Effect::Start { plugin, .. } => start(app, plugin),
+        Effect::Delete(plans) => {
+            app.sessions.marked.clear();
+            vec![Effect::Delete(plans)]
+        }
         other => vec![other],
     }
 }

@@ -78,6 +78,7 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
         Event::Texts(coverage) => sessions::texts(app, coverage),
         Event::Found { number, found, end } => sessions::found(app, number, found, end),
         Event::Told { reader, told } => sessions::told(app, reader, told),
+        Event::Deletion(plans) => sessions::deletion(app, plans, now),
         Event::FolderGone { folder, command } => {
             sessions::folder_gone(app, &folder, command);
             Vec::new()

@@ -179,6 +179,7 @@ pub(super) fn act(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
             let inside = reader.inside.get_or_insert_with(Inside::default);
             inside.typing = true;
         }
+        "reader.export" => return super::sessions::export(app),
         "reader.copy" => {
             let turn = reader.current();
             let said = reader.window.iter().find(|(number, _)| *number == turn).map(|(_, turn)| turn.text.clone());

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use ratatui::text::Line;
 use sys::text;
 use tui::edit::LineEdit;
+use tui::widgets::confirm::Confirm;
 use tui::widgets::list::ListState;
 use tui::widgets::palette::{Palette, PaletteItem};
 use tui::widgets::prompt::Prompt;
@@ -66,6 +68,12 @@ pub(super) fn act(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
             let folder = session.cwd.clone().filter(|_| !line.cwd.is_empty());
             vec![Effect::Copy(crate::history::command_line(&command, folder.as_deref()))]
         }
+        "sessions.export" => export(app),
+        "sessions.delete" => {
+            let marked: Vec<String> = app.sessions.marked.iter().map(named).collect();
+            let keys = if marked.is_empty() { app.sessions.selected_key().iter().map(named).collect() } else { marked };
+            if keys.is_empty() { Vec::new() } else { vec![Effect::PlanDeletion(keys)] }
+        }
         "sessions.mark" => {
             let Some(key) = app.sessions.selected_key() else { return Vec::new() };
             if !app.sessions.marked.remove(&key) {
@@ -79,6 +87,46 @@ pub(super) fn act(app: &mut App, id: &str, now: Instant) -> Vec<Effect> {
         "sessions.refresh" => vec![Effect::Look],
         _ => Vec::new(),
     }
+}
+
+fn named(key: &super::super::shelf::Key) -> String {
+    format!("{}:{}", key.0, key.1)
+}
+
+/// Exports the session that is read, else the one under the cursor.
+pub(super) fn export(app: &mut App) -> Vec<Effect> {
+    let key = app.sessions.reader.as_ref().map(|reader| reader.key.clone()).or_else(|| app.sessions.selected_key());
+    key.map(|key| Effect::Export(named(&key))).into_iter().collect()
+}
+
+/// Asks whether what was planned is to go: everything that goes is listed.
+pub(super) fn deletion(app: &mut App, plans: std::sync::Arc<Vec<manage::delete::Plan>>, now: Instant) -> Vec<Effect> {
+    if app.layer.is_some() {
+        app.toasts.push(Kind::Info, "the deletion is ready; ask for it again", now);
+        return Vec::new();
+    }
+    let mut body = Vec::new();
+    for plan in plans.iter() {
+        body.push(Line::styled(text::clean(&plan.title), app.theme.title()));
+        for listed in &plan.paths {
+            let end = if listed.folder { format!("/  {} files", listed.files) } else { String::new() };
+            let path = text::clean(&app.paths.short(&listed.path));
+            body.push(Line::raw(format!("  {path}{end}  {}", text::human::bytes(listed.bytes))));
+        }
+        if let Some(command) = &plan.removal.command {
+            body.push(Line::raw(format!("  {}", text::clean(&command.join(" ")))));
+        }
+        body.extend(plan.removal.stays.iter().map(|stays| Line::raw(format!("  {}", text::clean(stays)))));
+    }
+    body.push(Line::default());
+    body.push(Line::styled(
+        "It goes to the trash; `lazyagents sessions trash restore` brings it back.",
+        app.theme.dim(),
+    ));
+    let count = plans.len();
+    let title = format!("Delete {count} session{}", if count == 1 { "" } else { "s" });
+    app.layer = Some(Layer::Confirm(Confirm::new(title, body, "Delete"), Box::new(Effect::Delete(plans))));
+    Vec::new()
 }
 
 fn cannot(app: &mut App, now: Instant) -> Vec<Effect> {

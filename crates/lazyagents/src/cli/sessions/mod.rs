@@ -1,5 +1,9 @@
 //! `lazyagents sessions`: the conversations of all agents: listed, shown, searched, named, opened again.
 
+mod delete;
+mod export;
+mod trash;
+
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -16,9 +20,9 @@ use sys::{Failure, clock, proc};
 
 use super::out::table;
 use super::{Out, short};
-use crate::aliases;
 use crate::context::{Context, things};
 use crate::history::{History, first_line};
+use manage::aliases;
 
 /// Arguments of `sessions`.
 #[derive(Debug, clap::Args)]
@@ -87,9 +91,19 @@ enum Which {
         #[arg(long)]
         print: bool,
     },
+    /// Write one to a file: what was said, what tools were given and told, secrets masked
+    Export(export::Args),
+    /// Put some into the trash, with all that their agents keep of them
+    Delete(delete::Args),
+    /// What was deleted, for 30 days, and the way back
+    Trash(trash::Args),
     /// Read everything that is new, so that searches are fast, and say what could not be read
     Index,
 }
+
+pub(super) use delete::Deleted;
+pub(super) use export::Exported;
+pub(super) use trash::TrashRow;
 
 /// `sessions show --json` (json.md).
 #[derive(Debug, Serialize, JsonSchema)]
@@ -108,6 +122,9 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         Some(Which::Search { text, list }) => search(&text, &list, context, out),
         Some(Which::Alias { id, name }) => alias(&id, name.as_deref(), context, out),
         Some(Which::Resume { id, print }) => resume(&id, print, context, out),
+        Some(Which::Export(args)) => export::run(&args, context, out),
+        Some(Which::Delete(args)) => delete::run(&args, context, out),
+        Some(Which::Trash(args)) => trash::run(&args, context, out),
         Some(Which::Index) => index(context, out),
     }
 }
