@@ -79,12 +79,7 @@ pub(crate) fn plain_id(id: &str) -> Result<&str, String> {
 pub fn within(places: &Places, path: &Path) -> bool {
     let below = |folder: &Path| path.starts_with(folder) && path != folder;
     let straight = path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir);
-    let sessions = places.sessions.as_deref();
-    // The folder of sessions may have been moved away from the settings: what belongs to it lies beside it.
-    straight
-        && (below(&places.config_dir)
-            || sessions.is_some_and(below)
-            || sessions.and_then(Path::parent).is_some_and(below))
+    straight && (below(&places.config_dir) || places.sessions.as_deref().is_some_and(below))
 }
 
 #[cfg(test)]

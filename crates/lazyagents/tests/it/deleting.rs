@@ -304,6 +304,9 @@ fn an_id_that_is_a_path_deletes_nothing() {
     let refused = run(&home, &["sessions", "delete", "gemini-cli:../../../precious", "--yes"]);
     assert_eq!(refused.code(), 1);
     assert!(refused.err().contains("its id is none that the agent would give"), "{refused}");
+    let exported = run(&home, &["sessions", "export", "gemini-cli:../../../precious", "--json"]).ok().json();
+    let path = Path::new(exported["path"].as_str().unwrap());
+    assert_eq!(path, home.data_dir().join("exports/2026-11-30-gemini-cli-precious.md"));
     assert_eq!(tree(&home.home()), before);
 }
 

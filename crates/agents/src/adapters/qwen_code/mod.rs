@@ -97,7 +97,8 @@ impl Reads for QwenCode {
         _scratch: &Path,
     ) -> Result<Removal, String> {
         let id = plain_id(session)?;
-        let projects = self.places(around).sessions.unwrap_or_default();
+        let places = self.places(around);
+        let projects = places.sessions.unwrap_or_default();
         let mut removal = Removal::default();
         for source in sources {
             match reader::Shelf::of(source) {
@@ -113,9 +114,7 @@ impl Reads for QwenCode {
             removal.take_named(&project.join("chats").join("archive"), &format!("{id}."));
             removal.take(project.join("subagents").join(id));
         }
-        if let Some(base) = projects.parent() {
-            removal.take(base.join("file-history").join(id));
-        }
+        removal.take(places.config_dir.join("file-history").join(id));
         Ok(removal.tidied())
     }
 
