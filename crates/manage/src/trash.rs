@@ -95,6 +95,15 @@ pub enum ItemKind {
     Export,
 }
 
+impl Item {
+    /// True when what is at its place now is what the manifest tells of.
+    fn is_at_its_place(&self) -> bool {
+        let modified = fs::symlink_metadata(&self.path).and_then(|metadata| metadata.modified()).ok();
+        modified.and_then(|at| Timestamp::try_from(at).ok()) == Some(self.modified)
+            && size(&self.path) == (self.files, self.bytes)
+    }
+}
+
 /// What is in the trash, and what in it could not be understood.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
@@ -288,8 +297,10 @@ impl Trash {
                 .cause("some of its files are not in the trash any more")
                 .hint(folder.display().to_string()));
         }
-        let taken: Vec<&&Item> = moved.iter().filter(|item| there(&item.path)).collect();
-        if entry.whole && !taken.is_empty() {
+        // What a killed process only began to copy is at its place as it was; anything else there is somebody else's.
+        let own = |item: &Item| !entry.whole && item.is_at_its_place();
+        let taken: Vec<&&Item> = moved.iter().filter(|item| there(&item.path) && !own(item)).collect();
+        if !taken.is_empty() {
             let failure = failed().cause("something is at its place already; nothing was changed");
             return Err(taken.iter().take(10).fold(failure, |f, item| f.hint(item.path.display().to_string())));
         }

@@ -110,6 +110,23 @@ fn what_a_killed_process_left_is_listed_and_put_back() {
 }
 
 #[test]
+fn what_a_killed_process_left_is_not_dropped_for_something_newer() {
+    let world = World::new();
+    let (a, b) = (world.file("home/a", "one"), world.file("home/b", "two"));
+    let mut filling = world.trash.begin(what("x:1"), "1").unwrap();
+    filling.take(&a).unwrap();
+    filling.copy(&b).unwrap();
+    drop(filling);
+    let entry = world.trash.list().entries.remove(0);
+    world.file("home/a", "newer");
+    assert!(world.restore(&entry.id).unwrap_err().to_string().contains("something is at its place already"));
+    assert_eq!((text(&a).as_str(), world.trash.list().entries.len()), ("newer", 1));
+    files::remove_file(&a).unwrap();
+    world.restore(&entry.id).unwrap();
+    assert_eq!((text(&a).as_str(), text(&b).as_str()), ("one", "two"));
+}
+
+#[test]
 fn copies_wait_until_their_owner_has_removed_the_rest() {
     let world = World::new();
     let (a, b) = (world.file("home/a", "one"), world.file("home/b", "two"));
