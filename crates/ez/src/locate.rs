@@ -135,7 +135,8 @@ fn by_folder(context: &Context, repos: &[Repo], cwd: &Path) -> Option<(Repo, Ses
     best.map(|(_, repo, session)| (repo, session))
 }
 
-/// The session the person is in: tmux, then zellij, then the working folder (ez-behaviour.md, 2).
+/// The session the person is in: the one whose own worktree they stand in, else tmux, then zellij, then the working folder
+/// (ez-behaviour.md, 2, where a multiplexer comes first even in another session's worktree).
 ///
 /// # Errors
 /// When the list of repositories cannot be read.
@@ -144,15 +145,16 @@ pub fn current_session(context: &Context, given: Option<&str>) -> Result<Option<
         Some(given) => vec![named_repo(context, given)?],
         None => context.store.repos()?,
     };
-    if let Some(found) = by_tmux(context, &repos) {
-        return Ok(Some(found));
+    let cwd = context.cwd.as_ref().map(|cwd| cwd.canonicalize().unwrap_or_else(|_| cwd.clone()));
+    let here = cwd.and_then(|cwd| by_folder(context, &repos, &cwd));
+    // Who stands in the worktree of another session means that one, whatever multiplexer is around it.
+    let own = here.as_ref().is_some_and(|(repo, session)| {
+        !session.is_default && session.path.as_ref().is_some_and(|path| *path != repo.path)
+    });
+    if own {
+        return Ok(here);
     }
-    if let Some(found) = by_zellij(context, &repos) {
-        return Ok(Some(found));
-    }
-    let Some(cwd) = &context.cwd else { return Ok(None) };
-    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.clone());
-    Ok(by_folder(context, &repos, &cwd))
+    Ok(by_tmux(context, &repos).or_else(|| by_zellij(context, &repos)).or(here))
 }
 
 fn by_tmux(context: &Context, repos: &[Repo]) -> Option<(Repo, Session)> {
@@ -192,7 +194,7 @@ fn by_zellij(context: &Context, repos: &[Repo]) -> Option<(Repo, Session)> {
     })
 }
 
-/// The session `name` of a repository; its id works too.
+/// The session `name` of a repository; its id works too. `main` is there also where none is stored, without an id.
 ///
 /// # Errors
 /// When there is none; the nearest name is told.
@@ -201,6 +203,11 @@ pub fn session(context: &Context, repo: &Repo, name: &str) -> Result<Session, Fa
     let name = name.strip_suffix('/').filter(|name| !name.is_empty()).unwrap_or(name);
     if let Some(found) = sessions.iter().find(|session| session.name == name || session.id == name) {
         return Ok(found.clone());
+    }
+    if name == "main" && !sessions.iter().any(|session| session.is_default) {
+        // Made when something is to be kept of it.
+        let path = Some(repo.path.clone());
+        return Ok(Session { name: name.to_owned(), is_default: true, path, ..Session::default() });
     }
     let near = sessions
         .iter()
@@ -212,14 +219,6 @@ pub fn session(context: &Context, repo: &Repo, name: &str) -> Result<Session, Fa
         Some((_, near)) => failure.hint(format!("did you mean {}?", quoted(near))),
         None => failure.hint("`ez session list` lists them"),
     })
-}
-
-/// True where no session stands for the repository's own folder.
-///
-/// # Errors
-/// When the sessions cannot be read.
-pub fn has_no_main(context: &Context, repo: &Repo) -> Result<bool, Failure> {
-    Ok(!context.store.sessions(&repo.id)?.iter().any(|session| session.is_default || session.name == "main"))
 }
 
 /// The session `name`, or the current one.

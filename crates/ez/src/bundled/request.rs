@@ -206,6 +206,15 @@ impl Answer {
         self.push("post_shell_commands", command.into())
     }
 
+    /// cd_target.
+    pub(crate) fn cd(mut self, folder: &std::path::Path) -> Self {
+        // A folder that is not text cannot be told; the shell goes where it would have gone.
+        if let Some(folder) = folder.to_str() {
+            self.0.insert("cd_target".to_owned(), folder.into());
+        }
+        self
+    }
+
     /// One of view_items.
     pub(crate) fn item(self, display: &str, value: &str) -> Self {
         self.push("view_items", json!({ "display": display, "value": value }))

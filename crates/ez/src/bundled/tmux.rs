@@ -154,6 +154,13 @@ impl Tmux {
         self.running().into_iter().find(|one| !session.id.is_empty() && one.id == session.id).map(|one| one.name)
     }
 
+    /// The terminal that ez was started in is inside of this session's tmux session.
+    fn is_here(&self, session: &Session) -> bool {
+        let here = self.0.call(None, &args!("-u", "display-message", "-p", "#{@ez_session_id}"));
+        let id = |here: sys::proc::Finished| String::from_utf8_lossy(&here.stdout).trim_end() == session.id;
+        !session.id.is_empty() && here.is_ok_and(|here| here.exit.ok() && id(here))
+    }
+
     fn call(&self, args: &[OsString]) -> Result<Result<(), String>, Failure> {
         let args: Vec<_> = args.iter().map(OsString::as_os_str).collect();
         let done = self.0.call(None, &args)?;
@@ -230,7 +237,12 @@ pub(super) fn serve(request: &Request, env: &Env) -> Result<Answer, Failure> {
         "on_session_create" if session.is_default => Answer::ok(),
         "on_session_create" => noted(Answer::ok(), &tmux.create(repo, &wanted)?),
         "on_session_delete" => match tmux.find(session) {
-            // Not killed here: the terminal that ez runs in may be inside of it.
+            // Not killed here: the terminal that ez runs in may be inside of it. Who is inside is shown another session
+            // first, the last one or any, where there is one: else the client would end.
+            Some(name) if env.get("TMUX").is_some() && tmux.is_here(session) => Answer::ok().post(format!(
+                "tmux switch-client -l 2>/dev/null || tmux switch-client -n 2>/dev/null; tmux kill-session -t {}",
+                word(&format!("={name}"))
+            )),
             Some(name) => Answer::ok().post(format!("tmux kill-session -t {}", word(&format!("={name}")))),
             None => Answer::ok(),
         },
@@ -240,13 +252,16 @@ pub(super) fn serve(request: &Request, env: &Env) -> Result<Answer, Failure> {
         }
         "on_session_enter" if auto => {
             let name = tmux.ensure(repo, &wanted)?;
-            noted(Answer::ok(), &name).post(show(&name, env))
+            let answer = noted(Answer::ok(), &name).post(show(&name, env));
+            // Inside of tmux the client goes there, and this shell stays what it is: it may be another session's.
+            match std::env::current_dir() {
+                Ok(here) if env.get("TMUX").is_some() && !tmux.is_here(session) => answer.cd(&here),
+                _ => answer,
+            }
         }
         // Only out of this session's own tmux session; anywhere else there is nothing to leave.
         "on_session_exit" if auto && env.get("TMUX").is_some() => {
-            let here = tmux.0.call(None, &args!("-u", "display-message", "-p", "#{@ez_session_id}"))?;
-            let inside = here.exit.ok() && String::from_utf8_lossy(&here.stdout).trim_end() == session.id;
-            if inside && !session.id.is_empty() {
+            if tmux.is_here(session) {
                 Answer::ok().post("tmux detach-client".to_owned())
             } else {
                 Answer::ok()

@@ -87,7 +87,8 @@ fn everything(context: &Context) -> Result<Vec<(Repo, Session)>, Failure> {
     for repo in context.store.repos()? {
         let sessions = context.store.sessions(&repo.id).unwrap_or_default();
         if !sessions.iter().any(|session| session.is_default || session.name == "main") {
-            let main = Session { name: "main".to_owned(), is_default: true, ..Session::default() };
+            let path = Some(repo.path.clone());
+            let main = Session { name: "main".to_owned(), is_default: true, path, ..Session::default() };
             all.push((repo.clone(), main));
         }
         all.extend(sessions.into_iter().map(|session| (repo.clone(), session)));
@@ -113,12 +114,7 @@ pub(super) fn go(args: &GoArgs, context: &Context, out: &mut Out) -> Result<u8, 
         out.line(&text::clean(&path));
         return Ok(0);
     }
-    let landing = if session.id.is_empty() {
-        // A repository whose main session nobody has needed yet.
-        accept::enter_main(context, &repo)?
-    } else {
-        accept::enter(context, &repo, &session, out)?
-    };
+    let landing = accept::enter(context, &repo, &session, out)?;
     land(landing, context, out)
 }
 
@@ -162,32 +158,41 @@ fn matching(args: &GoArgs, context: &Context, out: &mut Out) -> Result<Option<(R
         .collect();
     // A main checkout that no session stands for is no rival to the one session that fits.
     let made: Vec<_> = fits.iter().filter(|(_, session)| !session.id.is_empty()).collect();
+    if words.is_empty() && fits.len() > 1 {
+        return choose(context, args, &fits, out);
+    }
     match (exact.as_slice(), fits.as_slice()) {
         ([one], _) => Ok(Some((*one).clone())),
         _ if made.len() == 1 => Ok(made.first().map(|one| (*one).clone())),
         (_, [one]) => Ok(Some(one.clone())),
         (_, []) => Err(Failure::new(format!("nothing matches {}", quoted(&args.words.join(" "))))
             .hint("`ez list` lists everything")),
-        (_, several) => {
-            if !fzf::there(context) {
-                let names: Vec<_> =
-                    several.iter().map(|(repo, session)| format!("{}/{}", repo.name, session.name)).collect();
-                let place = fzf::pick_number("go", &names, out).ok_or_else(|| {
-                    let words = if args.words.is_empty() { "that".to_owned() } else { quoted(&args.words.join(" ")) };
-                    Failure::new(format!("{words} fits several: {}", names.join(", ")))
-                })?;
-                return Ok(several.get(place).cloned());
-            }
-            let list = List {
-                prompt: "go".to_owned(),
-                rows: several.iter().map(|(r, s)| (s.id.clone(), format!("{}/{}", r.name, s.name))).collect(),
-                query: args.words.join(" "),
-                ..List::default()
-            };
-            let choice = fzf::pick_row(context, list, out)?;
-            Ok(choice.and_then(|choice| choice.row).and_then(|row| several.get(row)).cloned())
-        }
+        (_, several) => choose(context, args, several, out),
     }
+}
+
+/// One of several, by the person.
+fn choose(
+    context: &Context,
+    args: &GoArgs,
+    several: &[(Repo, Session)],
+    out: &mut Out,
+) -> Result<Option<(Repo, Session)>, Failure> {
+    let names: Vec<_> = several.iter().map(|(repo, session)| format!("{}/{}", repo.name, session.name)).collect();
+    let words = args.words.join(" ");
+    let fits = || {
+        let words = if words.is_empty() { "that".to_owned() } else { quoted(&words) };
+        Failure::new(format!("{words} fits several: {}", names.join(", ")))
+    };
+    if !fzf::there(context) {
+        let place = fzf::pick_number("go", &names, out).ok_or_else(fits)?;
+        return Ok(several.get(place).cloned());
+    }
+    let ids = several.iter().map(|(_, session)| session.id.clone());
+    let rows = ids.zip(names.iter().cloned()).collect();
+    let list = List { prompt: "go".to_owned(), rows, query: words.clone(), ..List::default() };
+    let choice = fzf::pick_row(context, list, out)?;
+    Ok(choice.and_then(|choice| choice.row).and_then(|row| several.get(row)).cloned())
 }
 
 pub(super) fn cd_to_session(context: &Context, out: &mut Out) -> Result<u8, Failure> {

@@ -138,6 +138,11 @@ pub(super) fn clone(args: &CloneArgs, context: &Context, out: &mut Out) -> Resul
 }
 
 pub(super) fn add(args: &AddArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    if context.cwd.is_none() && args.path.as_deref().is_none_or(|path| !path.starts_with(['/', '~'])) {
+        return Err(
+            Failure::new("the folder you stand in is gone").hint("go to the one that is meant, or name it in full")
+        );
+    }
     let path = match &args.path {
         Some(path) => context.typed(path),
         None => GitDir::around(&context.here()).map_or_else(|| context.here(), |git| git.main()),

@@ -31,13 +31,8 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         Which::List(args) => list(&args, context, out),
         Which::Enter(named) => {
             let repo = locate::repo(context, named.repo.repo.as_deref())?;
-            let landing = match locate::session(context, &repo, &named.name) {
-                Ok(session) => accept::enter(context, &repo, &session, out)?,
-                Err(_) if named.name == "main" && locate::has_no_main(context, &repo)? => {
-                    accept::enter_main(context, &repo)?
-                }
-                Err(failure) => return Err(failure),
-            };
+            let session = locate::session(context, &repo, &named.name)?;
+            let landing = accept::enter(context, &repo, &session, out)?;
             land(landing, context, out)
         }
         Which::Exit(target) => exit(&target, context, out),
@@ -254,6 +249,8 @@ fn dirty(name: &str, parent: Option<&str>, repo: &InRepo, context: &Context, out
 }
 
 fn change(context: &Context, repo: &Repo, session: &Session, edit: impl Fn(&mut Session)) -> Result<Session, Failure> {
+    let made = if session.id.is_empty() { Some(moves::make_main(context, repo)?) } else { None };
+    let session = made.as_ref().unwrap_or(session);
     let changed = context.store.update_session(&repo.id, &session.id, |stored| {
         edit(stored);
         Ok(stored.clone())

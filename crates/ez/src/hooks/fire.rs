@@ -11,7 +11,7 @@ use wire::hook::{
 
 use super::plugins::{self, Plugin};
 use super::run::ask;
-use super::values::{object_of, toml_of};
+use super::values::{object_of, toml_of, too_deep};
 use crate::context::Context;
 use crate::model::gitdir;
 use crate::model::name::env_key_ok;
@@ -138,7 +138,7 @@ fn ask_and_apply(
     let request = request(context, call, plugin)?;
     let response = ask(context, plugin, &request, out)?.response;
     patch_session(context, call, plugin, &response, out)?;
-    patch_repo(context, call, plugin, &response)?;
+    patch_repo(context, call, plugin, &response, out)?;
     if call.hook.takes(Field::ShellCommands) {
         run_commands(context, call, &response.shell_commands, out)?;
     }
@@ -241,6 +241,7 @@ fn patch_session(
     if !call.hook.takes(Field::SessionMutations) || patch.is_empty() {
         return Ok(());
     }
+    tell_too_deep(plugin, &patch.plugin_state, out);
     for key in patch.env.keys().filter(|key| !env_key_ok(key)) {
         out.warn(&format!("plugin '{}' gave a variable whose name is not valid, left out: {key}", plugin.name));
     }
@@ -279,11 +280,25 @@ fn path_ok(path: &str) -> bool {
     path.starts_with('/') && !path.contains('\0')
 }
 
-fn patch_repo(context: &Context, call: &Call, plugin: &Plugin, response: &Response) -> Result<(), Failure> {
+/// A value that no state file could hold is left out, and told.
+fn tell_too_deep(plugin: &Plugin, state: &serde_json::Map<String, serde_json::Value>, out: &mut Out) {
+    for (key, _) in state.iter().filter(|(_, value)| too_deep(value)) {
+        out.warn(&format!("plugin '{}' gave state that is nested too deep, left out: {key}", plugin.name));
+    }
+}
+
+fn patch_repo(
+    context: &Context,
+    call: &Call,
+    plugin: &Plugin,
+    response: &Response,
+    out: &mut Out,
+) -> Result<(), Failure> {
     let Some(repo) = &call.repo else { return Ok(()) };
     if !call.hook.takes(Field::RepoMutations) || response.repo_state.is_empty() {
         return Ok(());
     }
+    tell_too_deep(plugin, &response.repo_state, out);
     context.store.update_repo_state(&repo.id, |state| {
         let own = state.plugin_state.entry(plugin.name.clone()).or_insert_with(|| Value::Table(Table::new()));
         if !own.is_table() {

@@ -22,8 +22,28 @@ pub(super) fn object_of(table: &Table) -> Map<String, Json> {
     table.iter().map(|(key, value)| (key.clone(), json_of(value))).collect()
 }
 
-/// A JSON value as TOML; `None` for null.
+/// Levels of lists and objects that are kept; readers of TOML give up at about eighty.
+const DEEPEST: usize = 32;
+
+/// True when a value is nested deeper than what a state file may hold.
+pub(super) fn too_deep(value: &Json) -> bool {
+    fn deeper(value: &Json, left: usize) -> bool {
+        match value {
+            Json::Array(items) => left == 0 || items.iter().any(|item| deeper(item, left - 1)),
+            Json::Object(fields) => left == 0 || fields.values().any(|field| deeper(field, left - 1)),
+            _ => false,
+        }
+    }
+    deeper(value, DEEPEST)
+}
+
+/// A JSON value as TOML; `None` for null, and for one that is nested too deep to be read again.
 pub fn toml_of(value: &Json) -> Option<Toml> {
+    if too_deep(value) { None } else { plain(value) }
+}
+
+fn plain(value: &Json) -> Option<Toml> {
+    let toml_of = plain;
     Some(match value {
         Json::Null => return None,
         Json::Bool(flag) => Toml::Boolean(*flag),

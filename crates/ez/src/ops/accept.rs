@@ -17,6 +17,9 @@ use crate::store::{self, Repo, Session};
 /// # Errors
 /// When the state cannot be written; plugins only warn.
 pub fn enter(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -> Result<Landing, Failure> {
+    if session.id.is_empty() {
+        return enter_main(context, repo);
+    }
     let mut call = Call::session(Hook::OnSessionEnter, repo, session);
     let effects = fire(context, &mut call, out);
     let now = store::stamp();
@@ -32,15 +35,35 @@ pub fn enter(context: &Context, repo: &Repo, session: &Session, out: &mut Out) -
     let session = touched.or(call.session).unwrap_or_else(|| session.clone());
     let on_enter = context.globals.on_enter.clone().unwrap_or_else(|| context.config.on_enter.clone());
     let mut landing = accept(context, repo, &session, &on_enter, out)?;
+    let stays = stays(context, &landing, effects.cd.as_deref());
     landing.add(effects.post, effects.cd);
+    if stays {
+        landing.exports = None;
+    }
     Ok(landing)
+}
+
+/// A hook that keeps the shell where it is, because it took the person elsewhere (to another window of a multiplexer),
+/// keeps it out of the session: its variables are not for this shell.
+fn stays(context: &Context, landing: &Landing, cd: Option<&str>) -> bool {
+    let here = context.cwd.as_deref();
+    cd.is_some() && here.is_some() && cd.map(Path::new) == here && landing.cd.as_deref().map(Path::new) != here
 }
 
 /// Goes to a repository's own folder, where no session stands for it: no plugin is asked.
 ///
 /// # Errors
 /// When the state cannot be written.
-pub fn enter_main(context: &Context, repo: &Repo) -> Result<Landing, Failure> {
+fn enter_main(context: &Context, repo: &Repo) -> Result<Landing, Failure> {
+    if !Path::new(&repo.path).is_dir() {
+        return Err(Failure::new(format!(
+            "the folder of {} is gone: {}",
+            crate::model::name::quoted(&repo.name),
+            repo.path
+        ))
+        .hint("it was moved? `ez add NEW-FOLDER` keeps its sessions")
+        .hint(format!("`ez remove {}` takes it off the list", repo.id)));
+    }
     context.store.update_repo_state(&repo.id, |state| {
         state.last_accessed = Some(store::stamp());
         Ok(())

@@ -268,6 +268,7 @@ fn leave_dead_folder(context: &Context, repo: &Repo, going: &[Going], landing: &
             let stays = inside.as_os_str().is_empty() || !same.is_dir();
             let to = if stays { PathBuf::from(&repo.path) } else { same };
             landing.cd = to.to_str().map(str::to_owned);
+            landing.exports = Some(std::collections::BTreeMap::new());
         }
     }
 }

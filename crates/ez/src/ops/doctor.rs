@@ -136,6 +136,13 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
             repo.id, repo.path, repo.id
         ));
     }
+    if there && repos::is_another(context, repo) {
+        section.problems.push(format!(
+            "{}: another repository lies at {} than the one that was added (`ez add` where that is now keeps its sessions; \
+             `ez remove {}` and `ez add {}` take this one)",
+            repo.id, repo.path, repo.id, repo.path
+        ));
+    }
     let sessions_file = context.store.sessions_file(&repo.id);
     section.problems.extend(set_aside_damaged(&sessions_file, |text| Blocks::<Session>::read(text).map(drop), fix));
     section.problems.extend(set_aside_damaged(

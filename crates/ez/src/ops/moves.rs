@@ -329,17 +329,36 @@ pub fn main_session(context: &Context, repo: &Repo) -> Result<Vec<Session>, Fail
     }
     context.store.update_sessions(&repo.id, |sessions| {
         if sessions.is_empty() {
-            sessions.push(Session {
-                id: uuid::Uuid::new_v4().to_string(),
-                name: "main".to_owned(),
-                path: Some(repo.path.clone()),
-                created_at: store::stamp(),
-                is_default: true,
-                ..Session::default()
-            });
+            sessions.push(default_session(repo));
         }
         Ok(sessions.clone())
     })
+}
+
+/// The default session of a repository, made where there is none: something is to be kept of it.
+///
+/// # Errors
+/// When the state cannot be read or written.
+pub fn make_main(context: &Context, repo: &Repo) -> Result<Session, Failure> {
+    context.store.update_sessions(&repo.id, |sessions| {
+        if let Some(main) = sessions.iter().find(|session| session.is_default) {
+            return Ok(main.clone());
+        }
+        let main = default_session(repo);
+        sessions.push(main.clone());
+        Ok(main)
+    })
+}
+
+fn default_session(repo: &Repo) -> Session {
+    Session {
+        id: uuid::Uuid::new_v4().to_string(),
+        name: "main".to_owned(),
+        path: Some(repo.path.clone()),
+        created_at: store::stamp(),
+        is_default: true,
+        ..Session::default()
+    }
 }
 
 /// Fires on_session_sync.

@@ -118,6 +118,12 @@ pub struct Left {
     _lock: Lock,
 }
 
+/// True when an operation of the repository goes on, or was interrupted.
+pub fn any(context: &Context, repo: &str) -> bool {
+    let entries = std::fs::read_dir(dir(context, repo)).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|file| file.extension().is_some_and(|ext| ext == "json"))
+}
+
 /// The records of a repository whose process is gone.
 pub fn left(context: &Context, repo: &str) -> Vec<Left> {
     let Ok(entries) = std::fs::read_dir(dir(context, repo)) else { return Vec::new() };

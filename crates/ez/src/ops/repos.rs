@@ -93,11 +93,20 @@ fn look(context: &Context, path: &str, git: Option<&GitDir>) -> RepoState {
 fn moved(context: &Context, git: Option<&GitDir>) -> Result<Option<Repo>, Failure> {
     let Some(identity) = git.and_then(GitDir::identity) else { return Ok(None) };
     for repo in context.store.repos()? {
-        if !Path::new(&repo.path).exists() && context.store.repo_state(&repo.id)?.git_dir.as_ref() == Some(&identity) {
+        if context.store.repo_state(&repo.id)?.git_dir.as_ref() == Some(&identity)
+            && (!Path::new(&repo.path).exists() || is_another(context, &repo))
+        {
             return Ok(Some(repo));
         }
     }
     Ok(None)
+}
+
+/// True when the repository that lies at the registered folder is not the one that was registered there.
+pub(super) fn is_another(context: &Context, repo: &Repo) -> bool {
+    let known = context.store.repo_state(&repo.id).ok().and_then(|state| state.git_dir);
+    let now = GitDir::at(Path::new(&repo.path)).and_then(|git| git.identity());
+    known.is_some() && now.is_some() && known != now
 }
 
 /// The repository was moved: its id and sessions stay, its folder is another.
@@ -129,8 +138,16 @@ pub(super) fn moved_from(context: &Context, repo: &Repo) -> Option<String> {
 /// When the state cannot be written; repo.toml names the old folder then, and doctor does it again.
 pub(super) fn finish_move(context: &Context, repo: &Repo, old: &str, out: &mut Out) -> Result<(), Failure> {
     context.store.update_sessions(&repo.id, |sessions| {
-        for session in sessions.iter_mut().filter(|session| session.path.as_deref() == Some(old)) {
-            session.path = Some(repo.path.clone());
+        for session in sessions.iter_mut() {
+            let Some(path) = session.path.clone() else { continue };
+            let moved = if path == old { Some(repo.path.clone()) } else { moved_along(old, &repo.path, &path) };
+            let Some(moved) = moved else { continue };
+            if let Some(noted) =
+                session.plugin_state.get_mut("worktree_path").filter(|noted| noted.as_str() == Some(&path))
+            {
+                *noted = toml::Value::String(moved.clone());
+            }
+            session.path = Some(moved);
         }
         Ok(())
     })?;
@@ -141,6 +158,15 @@ pub(super) fn finish_move(context: &Context, repo: &Repo, old: &str, out: &mut O
     })?;
     out.note(&format!("{old} was moved to {}: {} keeps its sessions", repo.path, quoted(&repo.id)));
     Ok(())
+}
+
+/// Where a worktree beside the repository is, when the folder of both was moved.
+fn moved_along(old: &str, new: &str, path: &str) -> Option<String> {
+    let (old, new) = (Path::new(old).parent()?, Path::new(new).parent()?);
+    let rest = Path::new(path).strip_prefix(old).ok()?;
+    let moved = new.join(rest);
+    let there = old != new && !Path::new(path).exists() && moved.join(".git").is_file();
+    there.then(|| moved.to_str().map(str::to_owned))?
 }
 
 /// Worktrees know their repository by its folder, and are told the new one. Those that are gone do not matter.
@@ -238,6 +264,10 @@ fn last_segment(url: &str) -> Result<String, Failure> {
 /// # Errors
 /// When a plugin stops it.
 pub fn remove(context: &Context, repo: &Repo, purge: bool, out: &mut Out) -> Result<Landing, Failure> {
+    if purge && super::record::any(context, &repo.id) {
+        return Err(Failure::new(format!("a command is at work in {}, or was interrupted there", quoted(&repo.name)))
+            .hint("`ez doctor` says what it is, `ez doctor --fix` finishes or undoes it; nothing was removed"));
+    }
     let mut call = Call::repo(Hook::OnRepoRemove, repo);
     let effects = fire(context, &mut call, out);
     if let Some(failure) = effects.failure {

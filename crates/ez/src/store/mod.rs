@@ -245,7 +245,17 @@ where
         let mut content = parse(old).map_err(|why| damaged(path, &why))?;
         let before = old.is_some().then(|| content.clone());
         answer = Some(change(&mut content)?);
-        Ok((before.as_ref() != Some(&content)).then(|| write(&content).into_bytes()))
+        if before.as_ref() == Some(&content) {
+            return Ok(None);
+        }
+        let written = write(&content);
+        // Nothing is written that could not be read again.
+        parse(Some(&written)).map_err(|why| {
+            Failure::new(format!("could not change {}", path.display()))
+                .cause(format!("what would stand there could not be read again: {why}"))
+                .hint("nothing was changed")
+        })?;
+        Ok(Some(written.into_bytes()))
     };
     match after {
         After::Lasting => files::update(path, Mode::Normal, step)?,

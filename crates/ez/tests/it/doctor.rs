@@ -74,3 +74,58 @@ fn a_plugin_that_is_on_without_its_program_is_named() {
     let doctor = ez(&home, &["doctor"]);
     assert!(doctor.code() == 1 && doctor.out().contains("no program zellij is in PATH"), "{doctor}");
 }
+
+#[test]
+fn a_workspace_that_was_moved_whole_takes_its_worktrees_along() {
+    let home = home();
+    repo(&home, "api");
+    let _ = ez(&home, &["plugin", "enable", "git-worktree"]).ok();
+    let _ = ez(&home, &["session", "new", "one", "-r", "api"]).ok();
+    std::fs::rename(home.path("ws"), home.path("ws2")).unwrap();
+    let _ = ez(&home, &["add", &home.path("ws2/api").display().to_string()]).ok();
+    let path = ez(&home, &["session", "path", "one", "-r", "api"]).ok().out();
+    assert!(path.ends_with("ws2/.ez/api/one\n"), "{path}");
+    assert_eq!(git(&home, &home.path("ws2/.ez/api/one").display().to_string(), &["status", "--porcelain"]), "");
+    assert_eq!(ez(&home, &["doctor"]).code(), 0, "{}", ez(&home, &["doctor"]));
+}
+
+#[test]
+fn another_repository_at_the_old_place_does_not_keep_the_moved_one_from_its_sessions() {
+    let home = home();
+    let main = repo(&home, "api");
+    let _ = ez(&home, &["session", "new", "one", "-r", "api"]).ok();
+    std::fs::rename(&main, home.path("ws/moved")).unwrap();
+    home.write("ws/api/README.md", "another\n");
+    git(&home, &main.display().to_string(), &["init", "-q"]);
+    assert!(ez(&home, &["doctor"]).out().contains("another repository lies at"));
+    let added = ez(&home, &["add", &home.path("ws/moved").display().to_string()]).ok();
+    assert!(added.err().contains("keeps its sessions"), "{added}");
+    assert_eq!(names(&home, "ws-api"), ["one"]);
+    assert_eq!(ez(&home, &["doctor"]).code(), 0);
+}
+
+#[test]
+fn a_purge_waits_for_what_was_interrupted() {
+    let home = home();
+    repo(&home, "api");
+    let record = home.write(home.root().join("config/ez/repos/ws-api/ops/x.json"), "{}");
+    let refused = ez(&home, &["remove", "api", "--purge"]);
+    assert!(refused.code() == 1 && refused.err().contains("nothing was removed"), "{refused}");
+    std::fs::remove_file(record).unwrap();
+    let _ = ez(&home, &["remove", "api", "--purge"]).ok();
+}
+
+#[test]
+fn state_that_could_not_be_read_again_is_left_out_and_told() {
+    let home = home();
+    repo(&home, "api");
+    let deep = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+    let body = format!(
+        "read -r request; echo '{{\"success\":true,\"session_mutations\":{{\"plugin_state\":{{\"deep\":{deep},\"flat\":1}}}}}}'"
+    );
+    plugin(&home, "deep", &["on_session_create"], "", &body);
+    let made = ez(&home, &["session", "new", "one", "-r", "api"]).ok();
+    assert!(made.err().contains("nested too deep, left out: deep"), "{made}");
+    assert_eq!(names(&home, "api"), ["one"]);
+    assert!(home.read(home.root().join("config/ez/repos/ws-api/sessions.toml")).contains("flat = 1"));
+}

@@ -88,3 +88,62 @@ fn what_is_typed_wrong_is_told() {
     assert!(unknown.code() == 2 && !unknown.err().contains("similar"), "{unknown}");
     assert!(ez(&home, &["sesion"]).err().contains("session"));
 }
+
+#[test]
+fn main_is_there_from_the_first_and_is_kept_when_something_is_kept_of_it() {
+    let home = home();
+    let path = repo(&home, "api").display().to_string();
+    let _ = ez(&home, &["session", "new", "one", "-r", "api"]).ok();
+    assert!(ez(&home, &["session", "info", "main", "-r", "api"]).ok().out().contains("folder      $ROOT/home/ws/api"));
+    assert!(ez(&home, &["session", "delete", "main", "-r", "api"]).err().contains("is the repository itself"));
+    assert_eq!(crate::names(&home, "api"), ["one"], "asking makes nothing");
+    let _ = ez(&home, &["session", "label", "add", "main", "hot", "-r", "api"]).ok();
+    assert_eq!(crate::names(&home, "api"), ["one", "main"]);
+    std::fs::rename(&path, home.path("away")).unwrap();
+    let gone = ez(&home, &["go", "api"]);
+    assert!(gone.err().contains("is gone"), "{gone}");
+}
+
+#[test]
+fn who_stands_in_a_worktree_means_that_session_whatever_tmux_says() {
+    if !testkit::needs("tmux") {
+        return;
+    }
+    let mut home = home();
+    let sockets = home.path("sockets");
+    home.write(sockets.join("x"), "");
+    home.set_env("TMUX_TMPDIR", sockets.display().to_string());
+    let main = repo(&home, "api");
+    for plugin in ["git-worktree", "tmux"] {
+        let _ = ez(&home, &["plugin", "enable", plugin]).ok();
+    }
+    for name in ["one", "two"] {
+        let _ = ez(&home, &["session", "new", name, "-r", "api"]).ok();
+    }
+    let socket = home.run("tmux", &["display-message", "-p", "-t", "=api/one:", "#{socket_path},#{pid},0"]).ok().out();
+    let socket = socket.trim().replace("$ROOT", &home.root().display().to_string());
+    let pane = home.run("tmux", &["display-message", "-p", "-t", "=api/one:", "#{pane_id}"]).ok().out();
+    home.set_env("TMUX", socket).set_env("TMUX_PANE", pane.trim());
+    let inside = |folder: &std::path::Path| testkit::run_in(folder, EZ, &["session", "path"], &home, b"").ok().out();
+    let (folder, neutral) = (inside(&home.path("ws/.ez/api/two")), inside(&main));
+    let _ = home.run("tmux", &["kill-server"]);
+    assert!(folder.ends_with(".ez/api/two\n"), "{folder}");
+    assert!(neutral.ends_with(".ez/api/one\n"), "{neutral}");
+}
+
+#[test]
+fn who_deletes_the_session_around_them_leaves_its_variables() {
+    if !testkit::needs("bash") {
+        return;
+    }
+    let home = home();
+    repo(&home, "api");
+    let _ = ez(&home, &["plugin", "enable", "git-worktree"]).ok();
+    let _ = ez(&home, &["session", "new", "one", "-r", "api"]).ok();
+    let _ = ez(&home, &["session", "env", "set", "GREET", "hi", "-s", "one", "-r", "api"]).ok();
+    let script = format!(
+        "eval \"$({EZ} init-shell bash)\"; ez session enter one -r api; echo \"in=$GREET\"; ez session delete one; echo \"out=$GREET\"; pwd"
+    );
+    let told = home.run("bash", &["--norc", "-c", &script]).ok().out();
+    assert!(told.contains("in=hi\n") && told.contains("out=\n") && told.ends_with("/ws/api\n"), "{told}");
+}
