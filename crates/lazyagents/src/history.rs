@@ -259,11 +259,21 @@ fn telling(session: &Session) -> impl Iterator<Item = &Source> {
 pub fn command_line(command: &[String], folder: Option<&str>) -> String {
     let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
     let cd = folder.map(|folder| format!("cd {} && ", quoted(folder))).unwrap_or_default();
-    sys::text::clean(&format!("{cd}{}", words.join(" ")))
+    format!("{cd}{}", words.join(" "))
 }
 
-/// One word for a POSIX shell.
+/// One word for a POSIX shell; with what a terminal would obey in it, for bash, zsh and ksh (`$'...'`): it stays the
+/// same word, and nothing of it reaches the terminal.
 fn quoted(word: &str) -> String {
+    if sys::text::clean(word) != word {
+        let escaped = |c: char| match c {
+            '\'' | '\\' => format!("\\{c}"),
+            c if c.is_ascii() && !c.is_ascii_control() => c.to_string(),
+            c if sys::text::clean(&c.to_string()) == c.to_string() => c.to_string(),
+            c => c.to_string().bytes().map(|byte| format!("\\x{byte:02x}")).collect(),
+        };
+        return format!("$'{}'", word.chars().map(escaped).collect::<String>());
+    }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()

@@ -45,7 +45,7 @@ impl Keymap {
         let mut problems: Vec<String> = overrides
             .keys()
             .filter(|id| !actions.iter().any(|action| action.id == id.as_str()))
-            .map(|id| format!("tui.keys: there is no action {id}"))
+            .map(|id| format!("tui.keys: there is no action {}", sys::text::clean(id)))
             .collect();
         let mut overridden = Vec::with_capacity(actions.len());
         let mut keys = Vec::with_capacity(actions.len());

@@ -35,6 +35,7 @@ pub const ACTIONS: &[Action] = &[
     action("app.previous", APP, &["shift+tab"], "previous tab", ""),
     action("app.go", APP, &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "tab 1 to 9", ""),
     command(action("app.reload", APP, &[], "reload; restart a failed plugin", ""), "reload"),
+    command(action("app.messages", APP, &[], "everything that was told here, to read again", ""), "messages"),
     command(action("app.suspend", APP, &["ctrl+z"], "suspend; `fg` comes back", ""), "suspend"),
     command(action("app.quit", APP, &["q"], "quit", "quit"), "quit"),
     action("list.up", LIST, &["up", "k"], "up", ""),

@@ -130,8 +130,16 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
         let files = things(app.ignored.len(), "file");
         warnings.push(format!("{files} in the plugins folder ignored: the Plugins tab says why"));
     }
-    for warning in warnings {
-        app.toasts.push(Kind::Warn, warning, now);
+    match warnings.as_slice() {
+        [] => {}
+        [one] => app.toasts.push(Kind::Warn, one.clone(), now),
+        [first, ..] => {
+            for warning in &warnings {
+                app.toasts.note(Kind::Warn, warning.clone());
+            }
+            let text = format!("{} warnings, :messages shows them; {first}", warnings.len());
+            app.toasts.show(Kind::Warn, text, now);
+        }
     }
     app
 }

@@ -104,6 +104,8 @@ pub struct Reader {
     pub width: u16,
     /// The first row that is seen.
     pub top: usize,
+    /// The end was in sight when it grew: it stays in sight.
+    pub follow: bool,
     /// The search inside of it.
     pub inside: Option<Inside>,
     /// Why it cannot be read.
@@ -131,13 +133,12 @@ impl Reader {
         (turn, self.top.saturating_sub(first))
     }
 
-    /// Moves to a place if its turn is at hand; true when it was.
-    pub fn go_to(&mut self, (turn, row): (u64, usize), height: usize) -> bool {
+    /// Moves to a place if its turn is at hand; true when it was. It is the first row then, whatever follows.
+    pub fn go_to(&mut self, (turn, row): (u64, usize)) -> bool {
         let Some(first) = self.rows.iter().position(|line| line.turn == turn) else { return false };
         let rows = self.rows[first..].iter().take_while(|line| line.turn == turn).count();
         self.top = first + row.min(rows.saturating_sub(1));
         self.goal = None;
-        self.clamp(height);
         true
     }
 
@@ -154,8 +155,15 @@ impl Reader {
 
     /// Moves by rows.
     pub fn scroll(&mut self, delta: isize, height: usize) {
+        let before = self.top;
         self.top = self.top.saturating_add_signed(delta);
         self.clamp(height);
+        // Who went to a turn near the end sees it at the top, and no key takes them back from there but up.
+        if delta > 0 {
+            self.top = self.top.max(before.min(self.rows.len().saturating_sub(1)));
+        } else if before > self.top {
+            self.top = self.top.max(before.saturating_add_signed(delta));
+        }
     }
 
     /// The turn around which turns are wanted, when what is at hand ends soon and there is more.
@@ -247,9 +255,9 @@ mod tests {
         let anchor = before.anchor();
         assert_eq!(anchor, (35, 2));
         let mut after = reader(100, 30..80);
-        assert!(after.go_to(anchor, 10));
+        assert!(after.go_to(anchor));
         assert_eq!(after.top, 3 * 5 + 2);
-        assert!(!after.go_to((90, 0), 10));
+        assert!(!after.go_to((90, 0)));
         let mut end = reader(100, 60..100);
         end.scroll(1000, 10);
         assert_eq!(end.top, 110);

@@ -72,9 +72,15 @@ fn labels(app: &App) -> Vec<TabLabel> {
         .collect()
 }
 
+/// The word at the right end of the tab bar; none while `?` is a plugin's.
+fn right(app: &App) -> &'static str {
+    let held = app.active_plugin().and_then(|plugin| app.plugins.get(plugin)).is_some_and(|state| state.capturing());
+    if held { "" } else { "? help" }
+}
+
 fn header(app: &App, buf: &mut Buffer, area: Rect) {
     let labels = labels(app);
-    TabBar { brand: "lazyagents", labels: &labels, active: app.active, right: "? help" }.draw(buf, area, &app.theme);
+    TabBar { brand: "lazyagents", labels: &labels, active: app.active, right: right(app) }.draw(buf, area, &app.theme);
 }
 
 /// What is at a column of the tab bar.
@@ -90,7 +96,7 @@ pub enum BarHit {
 pub fn tab_at(app: &App, x: u16) -> Option<BarHit> {
     let labels = labels(app);
     let layout =
-        TabBar { brand: "lazyagents", labels: &labels, active: app.active, right: "? help" }.layout(app.size.0);
+        TabBar { brand: "lazyagents", labels: &labels, active: app.active, right: right(app) }.layout(app.size.0);
     match layout.tab_at(x) {
         Some(tab) => Some(BarHit::Tab(tab)),
         None if layout.right.is_some_and(|start| x >= start) => Some(BarHit::Help),
@@ -106,9 +112,7 @@ fn tab(app: &App, buf: &mut Buffer, body: Rect) {
     match app.kind() {
         TabKind::Plugin(plugin) => tabs::plugin::draw(app, plugin, buf, body),
         _ if app.too_small() => {
-            // Both sizes are the body's, so that they can be compared.
-            let needed = super::state::body(super::state::SMALLEST);
-            too_small::draw(buf, body, (needed.width, needed.height), &app.theme);
+            too_small::draw(buf, body, app.size, super::state::SMALLEST, &app.theme);
         }
         TabKind::Sessions => tabs::sessions::draw(app, buf, body),
         TabKind::Usage => tabs::usage::draw(app, buf, body),
@@ -171,15 +175,17 @@ pub fn draw_split(app: &App, buf: &mut Buffer, columns: &[list::Column], table: 
     }
     debug_assert_eq!(columns.len(), table.columns.len());
     if !split.list.is_empty() {
-        list::draw(buf, split.list, table, &state.list, &app.theme);
+        let table = list::Table { focused: !state.in_detail, ..*table };
+        list::draw(buf, split.list, &table, &state.list, &app.theme);
     }
     if let Some(x) = split.line {
         for y in split.list.top()..split.list.bottom() {
-            paint::put(buf, x, y, 1, "│", app.theme.border(false));
+            paint::put(buf, x, y, 1, "│", app.theme.border(state.in_detail));
         }
     }
     if !split.detail.is_empty() {
-        scroll_text::draw(buf, split.detail, detail, &state.detail, "shift+↓", &app.theme);
+        let more = if state.in_detail { "↓" } else { "shift+↓" };
+        scroll_text::draw(buf, split.detail, detail, &state.detail, more, &app.theme);
     }
 }
 
@@ -309,7 +315,15 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
     // On a plugin's tab only the seed's keys are ours (clause K6).
     let seed = |ids: &[&str]| ids.iter().filter_map(|id| hint_of(app, id, true)).collect::<Hints>();
     let plugin = matches!(app.kind(), TabKind::Plugin(_));
-    let kept = if plugin { seed(&["app.help", "app.quit"]) } else { of(&["app.help", "app.quit"]) };
+    let mut kept = if plugin { seed(&["app.help", "app.quit"]) } else { of(&["app.help", "app.quit"]) };
+    if plugin && hint_of(app, "app.quit", true).is_none() {
+        // The person gave it a key that a plugin gets.
+        kept.push(pair(":quit", ""));
+    }
+    // Where the list stands alone, the way to what it leaves out.
+    let to_detail = (app.size.0 < WIDE && list_size(app).0 > 0)
+        .then(|| app.keymap.keys_of("list.detail").into_iter().next().map(|key| pair(&key, "detail")))
+        .flatten();
     match app.kind() {
         TabKind::Plugin(plugin) => match app.plugins.get(plugin) {
             Some(state) if state.capturing() => {
@@ -337,7 +351,7 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             (vec![pair("enter", "keep"), pair("↑↓", "choose")], vec![pair("esc", "clear")], "")
         }
         _ if app.too_small() => (Vec::new(), kept, ""),
-        _ if app.size.0 < WIDE && app.list_tab().is_some_and(|tab| tab.in_detail) => {
+        _ if app.list_tab().is_some_and(|tab| tab.in_detail) => {
             let mut kept = of(&["app.help"]);
             kept.push(pair("esc", "list"));
             (vec![pair("↑↓", "scroll")], kept, "")
@@ -363,10 +377,30 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
         TabKind::Usage => {
             (of(&["usage.period", "usage.agent", "usage.view", "usage.limits", "list.filter", "app.palette"]), kept, "")
         }
-        TabKind::Agents => (of(&["agents.refresh", "list.filter", "app.palette"]), kept, ""),
+        TabKind::Agents => {
+            let mut hints = of(&["agents.refresh"]);
+            hints.extend(to_detail);
+            hints.extend(of(&["list.filter", "app.palette"]));
+            (hints, kept, "")
+        }
         TabKind::Plugins => {
-            let ids = ["plugins.open", "plugins.restart", "plugins.hide", "plugins.log", "list.filter", "app.palette"];
-            (of(if app.plugins.is_empty() { &ids[4..] } else { &ids }), kept, "")
+            let always = ["list.filter", "app.palette"];
+            let own: &[&str] = match selected_entry(app).and_then(|entry| match entry {
+                Entry::Plugin(plugin) => app.plugins.get(plugin).map(|state| &state.phase),
+                Entry::Ignored(_) => None,
+            }) {
+                Some(Phase::Hidden) => &["plugins.hide", "plugins.log"],
+                Some(_) => &["plugins.open", "plugins.restart", "plugins.hide", "plugins.log"],
+                None => &[],
+            };
+            let mut hints = of(own);
+            hints.extend(to_detail);
+            hints.extend(of(if list_size(app).0 == 0 && app.plugins_tab.filter.text().is_empty() {
+                &always[1..]
+            } else {
+                &always
+            }));
+            (hints, kept, "")
         }
     }
 }
@@ -459,7 +493,9 @@ pub fn help_groups(app: &App) -> Vec<HelpGroup> {
                 TabKind::Agents => ("Agents", "agents"),
                 _ => ("Plugins", "plugins"),
             };
-            vec![scope(title, id, false), scope("Lists", LIST, false), scope("Everywhere", APP, false)]
+            let mut everywhere = scope("Everywhere", APP, false);
+            everywhere.keys.push(("ctrl+c".to_owned(), "quit".to_owned()));
+            vec![scope(title, id, false), scope("Lists", LIST, false), everywhere]
         }
     }
 }

@@ -126,6 +126,7 @@ pub fn open(context: &Context, out: &mut Out) -> Result<u8, Failure> {
 fn explain(error: &clap::Error, out: &mut Out) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
+        let text = sys::text::clean_lines(&text);
         out.say(text.trim_start_matches("error: ").trim_end());
         2
     } else {

@@ -54,7 +54,7 @@ impl Out {
     pub fn json(&mut self, value: &impl serde::Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value)
             .map_err(|error| Failure::new("could not write the answer as JSON").cause(error))?;
-        self.line(&text);
+        self.line(&sys::text::json_safe(&text));
         Ok(())
     }
 

@@ -51,9 +51,14 @@ pub fn selected_entry(app: &App) -> Option<Entry> {
 /// The path that `y` copies.
 pub fn selected_path(app: &App) -> Option<String> {
     match selected_entry(app)? {
-        Entry::Plugin(plugin) => Some(app.plugins.get(plugin)?.path.clone()),
-        Entry::Ignored(file) => Some(format!("{}/{}", app.plugins_dir, app.ignored.get(file)?.file)),
+        Entry::Plugin(plugin) => Some(whole(app, &app.plugins.get(plugin)?.path)),
+        Entry::Ignored(file) => Some(whole(app, &format!("{}/{}", app.plugins_dir, app.ignored.get(file)?.file))),
     }
+}
+
+/// A path as a program takes it: without `~`.
+fn whole(app: &App, path: &str) -> String {
+    sys::text::clean(&app.paths.expand(path).to_string_lossy())
 }
 
 fn state_word(state: &PluginState) -> (&'static str, Role) {

@@ -224,6 +224,10 @@ pub fn draw(app: &App, reader: &Reader, buf: &mut Buffer, body: Rect) {
 fn top(app: &App, reader: &Reader, buf: &mut Buffer, area: Rect) {
     let theme = &app.theme;
     let turns = if reader.done { reader.turns.to_string() } else { format!("{}…", reader.turns) };
+    if reader.rows.is_empty() {
+        paint::put_fit(buf, area.x, area.y, area.width, &reader.title, theme.title());
+        return;
+    }
     let mut right = format!("turn {} of {turns}", reader.current().saturating_add(1).min(reader.turns.max(1)));
     if let Some(inside) = reader.inside.as_ref().filter(|inside| !inside.edit.is_empty() && !inside.typing) {
         let state = if inside.done { "" } else { "…" };

@@ -15,6 +15,7 @@ mod limits;
 mod misfits;
 mod ours;
 mod races;
+mod reading;
 mod screens;
 mod terminal;
 mod update;

@@ -134,6 +134,24 @@ fn strip(text: &str, newline: char, tab: &str) -> String {
     kept
 }
 
+/// JSON text whose strings hold no character that a terminal obeys and JSON does not demand to be escaped: C1 controls,
+/// DEL, and what turns the direction of writing become `\u` escapes. The value stays the same (RFC 8259, section 7).
+pub fn json_safe(json: &str) -> std::borrow::Cow<'_, str> {
+    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !json.contains(obeyed) {
+        return json.into();
+    }
+    let mut safe = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if obeyed(c) {
+            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            safe.push(c);
+        }
+    }
+    safe.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,9 @@ const KITTY_OFF: &str = "\x1b[<u";
 impl Modes {
     /// Everything on. kitty keeps its flags per screen, so they come after the alternate screen.
     pub(super) fn on(self) -> String {
-        let mut bytes = String::from("\x1b[?1049h\x1b[?25l\x1b[?2004h");
+        // What a program before us may have left on this screen would move every letter of ours: scroll region, origin
+        // mode, insert mode, no wrapping, line drawing (ECMA-48, DEC STD 070; clause E6).
+        let mut bytes = String::from("\x1b[?1049h\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x0f\x1b(B\x1b[0m\x1b[?25l\x1b[?2004h");
         for (wanted, text) in self.optional() {
             if wanted {
                 bytes.push_str(text.0);

@@ -65,11 +65,15 @@ impl Footer<'_> {
                 kept.remove(0);
             }
         }
+        // What is told is worth more than the words behind keys that are always there.
+        let told = self.toast.map_or(0, |toast| text_width(toast.kind.sign()) + 1 + text_width(&toast.text) + 2 * GAP);
+        if told > 0 && words && margin + told + span(self.kept, &kept, true) > room {
+            words = false;
+        }
         let kept_width = span(self.kept, &kept, words).min(room);
         let right = margin + room - kept_width;
         let end = if kept_width > 0 { right.saturating_sub(GAP).max(margin) } else { right };
         // A toast comes first; what it leaves is for the hints.
-        let told = self.toast.map_or(0, |toast| text_width(toast.kind.sign()) + 1 + text_width(&toast.text) + 2 * GAP);
         let start = (margin + told).min(end);
         let mut hints: Vec<usize> = (0..self.hints.len()).collect();
         while !hints.is_empty() && start + span(self.hints, &hints, true) > end {

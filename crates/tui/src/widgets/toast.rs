@@ -62,6 +62,9 @@ impl Kind {
     }
 }
 
+/// Texts that are kept for reading again.
+const LOGGED: usize = 200;
+
 /// One toast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
@@ -77,17 +80,37 @@ pub struct Toast {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Toasts {
     queue: VecDeque<Toast>,
+    log: VecDeque<(Kind, String)>,
 }
 
 impl Toasts {
     /// Shows a text from `now` on. The same words again only start their time anew.
     pub fn push(&mut self, kind: Kind, text: impl Into<String>, now: Instant) {
         let text = text.into();
+        self.note(kind, text.clone());
+        self.show(kind, text, now);
+    }
+
+    /// As [`Toasts::push`], for a text that is not worth being read again.
+    pub fn show(&mut self, kind: Kind, text: String, now: Instant) {
         self.queue.retain(|toast| toast.kind != kind || toast.text != text);
         if self.queue.len() >= KEPT {
             self.queue.pop_front();
         }
         self.queue.push_back(Toast { kind, text, until: now + kind.stay() });
+    }
+
+    /// Keeps a text for [`Toasts::log`] without showing it.
+    pub fn note(&mut self, kind: Kind, text: String) {
+        if self.log.len() >= LOGGED {
+            self.log.pop_front();
+        }
+        self.log.push_back((kind, text));
+    }
+
+    /// What was told so far, the oldest first; a bounded number.
+    pub fn log(&self) -> impl DoubleEndedIterator<Item = &(Kind, String)> {
+        self.log.iter()
     }
 
     /// Drops what is over and says whether another text (or none) is to be shown now.

@@ -9,14 +9,11 @@ use crate::paint::{fill, line_width, put_line};
 use crate::theme::Theme;
 use crate::widgets::wrap::wrap_text;
 
-/// Says that `area` is smaller than `needed` (columns, rows), as much of it as fits.
-pub fn draw(buf: &mut Buffer, area: Rect, needed: (u16, u16), theme: &Theme) {
+/// Says that a window of the size `has` is smaller than `needed` (columns, rows), as much of it as fits.
+pub fn draw(buf: &mut Buffer, area: Rect, has: (u16, u16), needed: (u16, u16), theme: &Theme) {
     let area = area.intersection(buf.area);
     fill(buf, area, theme.base());
-    let text = format!(
-        "The window is too small: it has {}x{}, this needs {}x{}.",
-        area.width, area.height, needed.0, needed.1
-    );
+    let text = format!("The window is too small: it has {}x{}, this needs {}x{}.", has.0, has.1, needed.0, needed.1);
     // the shorter the better where the sentence does not fit
     let forms = [text, format!("too small, needs {}x{}", needed.0, needed.1), format!("{}x{}", needed.0, needed.1)];
     let rows = forms.iter().map(|form| wrap_text(form, area.width, theme.base()));
@@ -42,7 +39,8 @@ mod tests {
         let theme = Theme::default();
         let mut out = String::new();
         for (width, height) in [(39, 11), (30, 3), (60, 1), (20, 2), (12, 1), (6, 1), (5, 9), (3, 2), (1, 3), (1, 1)] {
-            out += &shot(width, height, &theme, |buf, area| draw(buf, area, (40, 12), &theme));
+            out +=
+                &shot(width, height, &theme, |buf, area| draw(buf, area, (area.width, area.height), (40, 12), &theme));
             out += "\n";
         }
         insta::assert_snapshot!(out);
@@ -51,7 +49,7 @@ mod tests {
     proptest! {
         #[test]
         fn stays_inside(area in areas(), columns in any::<u16>(), rows in any::<u16>()) {
-            check_inside(area, |buf, area| draw(buf, area, (columns, rows), &Theme::default()));
+            check_inside(area, |buf, area| draw(buf, area, (area.width, area.height), (columns, rows), &Theme::default()));
         }
     }
 }

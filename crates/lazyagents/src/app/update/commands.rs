@@ -9,7 +9,7 @@ use wire::plugin::HostMessage;
 
 use super::super::actions::{ACTIONS, APP};
 use super::super::event::Effect;
-use super::super::state::{App, Layer, Phase};
+use super::super::state::{App, Layer, Phase, PluginState, TabKind};
 use super::{go, keys};
 
 /// Opens the palette.
@@ -38,7 +38,12 @@ fn items(app: &App) -> Vec<PaletteItem> {
         }
     }
     for tab in &app.tabs {
-        add(&tab.id, "go to the tab", String::new());
+        let title = match tab.kind {
+            TabKind::Plugin(plugin) => app.plugins.get(plugin).map(PluginState::title).filter(|title| *title != tab.id),
+            _ => None,
+        };
+        let desc = title.map_or_else(|| "go to the tab".to_owned(), |title| format!("go to the tab {title}"));
+        add(&tab.id, &desc, String::new());
     }
     for state in &app.plugins {
         if let (Phase::Running, Some(manifest)) = (&state.phase, &state.manifest) {

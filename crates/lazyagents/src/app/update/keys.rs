@@ -160,6 +160,12 @@ pub(super) fn act(app: &mut App, id: &str, key: &str, now: Instant) -> Vec<Effec
             let number = key.bytes().last().filter(u8::is_ascii_digit).map_or(0, |digit| usize::from(digit - b'0'));
             return if number > 0 { go(app, number - 1) } else { Vec::new() };
         }
+        "app.messages" => {
+            let lines: Vec<String> = app.toasts.log().map(|(kind, text)| format!("{} {text}", kind.sign())).collect();
+            let lines = if lines.is_empty() { vec!["Nothing was told yet.".to_owned()] } else { lines };
+            let scroll = HelpState { offset: usize::MAX };
+            app.layer = Some(Layer::Text { title: "Messages".to_owned(), lines, scroll });
+        }
         "app.reload" => return reload(app),
         "app.suspend" => return vec![Effect::Suspend { outside: false }],
         "agents.refresh" => return detect(app),
@@ -188,11 +194,11 @@ fn list(app: &mut App, id: &str, _now: Instant) -> Vec<Effect> {
     let (lines, detail_height) = views::detail_size(app);
     let narrow = app.size.0 < WIDE;
     let Some(tab) = app.list_tab_mut() else { return Vec::new() };
-    // On a narrow screen the keys go to what is shown; on a wide one both are, and the list has them.
-    tab.in_detail &= narrow;
     let reading = tab.in_detail && id != "list.filter";
     match id {
-        "list.detail" | "agents.detail" | "usage.detail" => tab.in_detail = narrow,
+        // Beside the list it takes the keys, in its place it is shown.
+        "list.detail" => tab.in_detail = true,
+        "agents.detail" | "usage.detail" => tab.in_detail |= narrow,
         "list.list" => tab.in_detail = false,
         "list.detail-up" => tab.detail.up(lines, detail_height),
         "list.detail-down" => tab.detail.down(lines, detail_height),
@@ -333,7 +339,7 @@ fn layer(app: &mut App, name: &str, text: Option<&str>, now: Instant) -> Vec<Eff
                 Vec::new()
             }
             Answer::No => Vec::new(),
-            Answer::Yes => confirmed(app, *effect),
+            Answer::Yes => confirmed(app, *effect, now),
         },
         None => Vec::new(),
     }
@@ -348,11 +354,15 @@ pub(super) fn picked(app: &mut App, palette: &Palette, now: Instant) -> Vec<Effe
 }
 
 /// The person said yes.
-pub(super) fn confirmed(app: &mut App, effect: Effect) -> Vec<Effect> {
+pub(super) fn confirmed(app: &mut App, effect: Effect, now: Instant) -> Vec<Effect> {
     match effect {
         // It may have been hidden while the question was open.
         Effect::Start { plugin, .. } if app.plugins.get(plugin).is_some_and(|p| p.phase == Phase::Hidden) => Vec::new(),
-        Effect::Start { plugin, .. } => start(app, plugin),
+        Effect::Start { plugin, .. } => {
+            let text = format!("{} is started again", app.plugins.get(plugin).map_or("it", |state| state.id.as_str()));
+            app.toasts.push(tui::widgets::toast::Kind::Info, text, now);
+            start(app, plugin)
+        }
         Effect::Delete(plans) => {
             app.sessions.marked.clear();
             vec![Effect::Delete(plans)]

@@ -29,7 +29,7 @@ pub(super) fn mouse(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
         MouseKind::Release(_) | MouseKind::Drag(_) | MouseKind::Move => return Vec::new(),
     };
     if app.layer.is_some() {
-        return layer(app, mouse, turn);
+        return layer(app, mouse, turn, now);
     }
     if mouse.y < HEADER && app.size.1 > HEADER {
         return tab_bar(app, mouse, now);
@@ -87,7 +87,7 @@ fn tab_bar(app: &mut App, mouse: &Mouse, now: Instant) -> Vec<Effect> {
 }
 
 /// A layer takes the mouse; a click closes help and palette (clause K8).
-fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
+fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<Effect> {
     let size = app.size;
     let area = views::layer_area(size);
     match app.layer.take() {
@@ -138,7 +138,7 @@ fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>) -> Vec<Effect> {
             match answer {
                 Answer::Pending => app.layer = Some(Layer::Confirm(confirm, effect)),
                 Answer::No => {}
-                Answer::Yes => return keys::confirmed(app, *effect),
+                Answer::Yes => return keys::confirmed(app, *effect, now),
             }
         }
         None => {}

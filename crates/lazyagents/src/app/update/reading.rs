@@ -24,7 +24,7 @@ pub(super) fn lay_out(app: &mut App) {
     let anchor = reader.anchor();
     reader.width = width;
     reader.rows = tabs::reader::layout(reader, width, &app.theme, &app.zone);
-    if !reader.go_to(anchor, height) {
+    if !reader.go_to(anchor) {
         reader.clamp(height);
     }
 }
@@ -48,9 +48,8 @@ fn ask(app: &mut App) -> Vec<Effect> {
 
 /// Goes to a turn, at once when it is at hand.
 fn go(app: &mut App, turn: u64) -> Vec<Effect> {
-    let height = height(app);
     let Some(reader) = &mut app.sessions.reader else { return Vec::new() };
-    if !reader.go_to((turn, 0), height) {
+    if !reader.go_to((turn, 0)) {
         reader.goal = Some((turn, 0));
         // What was asked for is not wanted any more.
         reader.asked = None;
@@ -66,8 +65,10 @@ pub(super) fn again(app: &mut App) -> Vec<Effect> {
     };
     app.sessions.readers += 1;
     let number = app.sessions.readers;
+    let height = height(app);
     let Some(reader) = &mut app.sessions.reader else { return Vec::new() };
     let (turn, _) = reader.anchor();
+    reader.follow = reader.ends_here() && reader.top + height >= reader.rows.len();
     reader.number = number;
     reader.done = false;
     // The first window comes unasked; what is shown stays until the right one is there.
@@ -112,6 +113,7 @@ pub(super) fn told(app: &mut App, told: Told) -> Vec<Effect> {
                 reader.goal = None;
             }
             lay_out(app);
+            follow(app);
         }
         Told::Inside { number, turns, done } => {
             let Some(inside) = reader.inside.as_mut().filter(|inside| inside.number == number) else {
@@ -128,7 +130,32 @@ pub(super) fn told(app: &mut App, told: Told) -> Vec<Effect> {
             reader.done = true;
         }
     }
+    if let Some(effects) = to_the_end(app) {
+        return effects;
+    }
     ask(app)
+}
+
+/// The end stays in sight of who had it in sight, once all of it is at hand.
+fn follow(app: &mut App) {
+    let height = height(app);
+    let Some(reader) = app.sessions.reader.as_mut().filter(|reader| reader.follow && reader.done) else { return };
+    if reader.ends_here() {
+        reader.follow = false;
+        reader.top = reader.rows.len().saturating_sub(height);
+    }
+}
+
+/// Asks for the end where it is to stay in sight and is not at hand.
+fn to_the_end(app: &mut App) -> Option<Vec<Effect>> {
+    follow(app);
+    let reader = app.sessions.reader.as_mut().filter(|reader| reader.follow && reader.done)?;
+    let last = reader.turns.saturating_sub(1);
+    if reader.asked == Some(last) {
+        return None;
+    }
+    reader.asked = Some(last);
+    Some(vec![Effect::Around(last)])
 }
 
 /// Carries out an action of the reader.

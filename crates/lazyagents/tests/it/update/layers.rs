@@ -35,6 +35,7 @@ fn n4_the_help_of_a_plugins_tab_has_the_hosts_keys_and_the_plugins() {
 fn the_help_follows_the_key_map() {
     let yaml = "tui: { keys: { app.quit: [], plugins.restart: [R, f5] } }";
     let mut world = crate::world::World::new(&[], yaml);
+    world.resize(100, 50);
     world.go("plugins").key("?");
     world.shows("R f5");
     world.shows(":quit");

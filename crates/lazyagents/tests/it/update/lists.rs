@@ -104,7 +104,7 @@ fn y_copies_the_path_of_what_is_selected() {
     let mut world = agents();
     assert_eq!(world.key("y"), [Effect::Copy("/home/dev/.local/bin/claude".to_owned())]);
     world.go("plugins");
-    assert_eq!(world.key("y"), [Effect::Copy("~/.config/lazyagents/plugins/one".to_owned())]);
+    assert_eq!(world.key("y"), [Effect::Copy("/home/dev/.config/lazyagents/plugins/one".to_owned())]);
     let mut world = three();
     world.go("agents");
     assert_eq!(world.key("y"), [], "nothing is there yet");

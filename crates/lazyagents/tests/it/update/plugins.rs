@@ -219,5 +219,5 @@ fn an_ignored_file_says_why_instead_of_anything_else() {
         assert_eq!(world.key(key), [], "{key}");
         assert!(world.footer().contains("README.md ignored: it is not executable"), "{}", world.footer());
     }
-    assert_eq!(world.key("y"), [Effect::Copy("~/.config/lazyagents/plugins/README.md".to_owned())]);
+    assert_eq!(world.key("y"), [Effect::Copy("/home/dev/.config/lazyagents/plugins/README.md".to_owned())]);
 }
