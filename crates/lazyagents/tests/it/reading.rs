@@ -184,7 +184,9 @@ fn sessions_searched() {
 
 #[test]
 fn transcript_folded() {
-    assert_snapshot!(pictures(|world| drop(reading(world).app.sessions.readers)));
+    assert_snapshot!(pictures(|world| {
+        reading(world);
+    }));
 }
 
 #[test]
@@ -311,9 +313,9 @@ fn real_transcripts_are_listed_read_and_searched_and_what_is_appended_appears() 
     pty.wait_text("turn 1 of");
     // A new turn of the person, as the agent writes it.
     let text = std::fs::read_to_string(&path).unwrap();
-    let records = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut records = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let prompts_of = |record: &serde_json::Value| record["type"] == "user" && record["message"]["content"].is_string();
-    let mut record = records.filter(prompts_of).last().unwrap();
+    let mut record = records.rfind(prompts_of).unwrap();
     record["message"]["content"] = "zebra crossing".into();
     record["uuid"] = "00000000-0000-4000-8000-000000000001".into();
     record["timestamp"] = "2026-12-01T00:00:00.000Z".into();
