@@ -613,3 +613,13 @@ fn help_of_a_command_of_a_command() {
     assert_eq!(run(&home, &["plugins", "help"]).ok().out(), run(&home, &["help", "plugins"]).ok().out());
     assert_eq!(run(&home, &["help", "plugins", "nosuch"]).code(), 2);
 }
+
+#[test]
+fn a_slow_agent_withholds_only_its_own_version() {
+    let home = home_with_agents();
+    home.program("claude", "#!/bin/sh\nsleep 5\necho 2.1.0\n");
+    home.config("tui: {startTab: agents}\n");
+    let pty = Pty::spawn(LAZYAGENTS, &[], &home, 24, 80);
+    pty.wait_text("0.60.1");
+    assert!(!pty.text().contains("2.1.0"), "the slow one was waited for");
+}
