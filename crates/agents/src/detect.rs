@@ -216,7 +216,7 @@ fn warn_of_shared_folders(agents: &mut [Detected]) {
 }
 
 /// Fills in the versions: package.json files first, then up to four programs at a time through `probe`. Without
-/// [`Search::scratch`] no program is asked. What they answer goes into `cache`.
+/// [`Search::scratch`] no program is asked, and what files and `cache` know is there at once. What they answer goes into `cache`.
 pub fn fill_versions(agents: &mut [Detected], env: &Env, search: &Search, cache: &mut VersionCache, probe: Probe<'_>) {
     let next = AtomicUsize::new(0);
     let known = &*cache;
@@ -224,6 +224,10 @@ pub fn fill_versions(agents: &mut [Detected], env: &Env, search: &Search, cache:
     let work = || {
         let mut done = Vec::new();
         while let Some(agent) = shared.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // What is known already is not asked again.
+            if agent.version.is_some() {
+                continue;
+            }
             done.push((agent.id, find_version(agent, env, search, known, probe)));
         }
         done

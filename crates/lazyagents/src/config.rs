@@ -316,11 +316,34 @@ fn parse_yaml(yaml: &str) -> Result<Value, String> {
     serde_saphyr::from_str_with_options::<Yaml>(yaml, options).map(|yaml| yaml.0).map_err(|error| {
         let words = error.to_string();
         let first = words.lines().next().unwrap_or("not YAML").trim_start_matches("error: ").to_owned();
+        let first = plain(first);
         match error.location() {
             Some(at) if !first.contains("line ") => format!("line {}, column {}: {first}", at.line(), at.column()),
             _ => first,
         }
     })
+}
+
+/// The parser's words about its own options and types, in words about the file.
+fn plain(words: String) -> String {
+    let place = |words: &str| {
+        let at = words.find("line ").filter(|_| words.contains("column "));
+        let digits = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>();
+        let line = digits(words.get(at? + 5..)?);
+        let column = digits(words.split_once("column ")?.1);
+        Some(format!("line {line}, column {column}: "))
+    };
+    let lower = words.to_lowercase();
+    let ours = if lower.contains("duplicate") {
+        "a key stands there twice"
+    } else if lower.contains("recursive") || lower.contains("weak") {
+        "an alias (*) leads to itself"
+    } else if lower.contains("options") || lower.contains("policy") || lower.contains("budget") {
+        "this YAML is not understood"
+    } else {
+        return words;
+    };
+    format!("{}{ours}", place(&words).unwrap_or_default())
 }
 
 /// A JSON value read from YAML.
@@ -524,6 +547,14 @@ mod tests {
         assert!(why.contains("line ") && !why.contains('\n'), "{why}");
         assert_eq!(Config::parse("- a\n").unwrap_err(), "its root must be a map, not a list");
         assert!(Config::parse(&format!("a: {}", "[".repeat(50_000))).is_err());
+    }
+
+    #[test]
+    fn what_the_parser_says_of_itself_is_not_passed_on() {
+        let why = Config::parse("a: 1\nb: 2\na: 3\n").unwrap_err();
+        assert!(why.starts_with("line 3, column 1: ") && why.ends_with("a key stands there twice"), "{why}");
+        let why = Config::parse("a: &x [1, *x]\n").unwrap_err();
+        assert!(why.starts_with("line 1, ") && why.ends_with("an alias (*) leads to itself"), "{why}");
     }
 
     #[test]

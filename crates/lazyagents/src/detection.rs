@@ -20,19 +20,18 @@ const VERSION_OUTPUT: usize = 64 * 1024;
 /// Where the answers are remembered, below the cache folder.
 const CACHE_FILE: &str = "versions.json";
 
-/// The fast part: which agents are here and where, without versions; it starts nothing.
+/// The fast part: which agents are here and where, with the versions that files and the cache know; it starts nothing.
 pub fn places(context: &Context) -> Vec<Detected> {
-    agents::detect_places(&context.env, &Search { system: context.system, scratch: None })
+    let search = Search { system: context.system, scratch: None };
+    let mut found = agents::detect_places(&context.env, &search);
+    agents::fill_versions(&mut found, &context.env, &search, &mut remembered(context), &|_, _| None);
+    found
 }
 
 /// Fills in the versions; may take seconds, when a program has to be asked. `cancel` stops asking.
 pub fn versions(context: &Context, found: &mut [Detected], cancel: &Cancel) {
     let path = context.paths.cache.join(CACHE_FILE);
-    let known = match files::read_bounded(&path, 1 << 20) {
-        Ok(Some(bytes)) => VersionCache::from_json(&bytes),
-        // A cache that cannot be read is an empty one.
-        Ok(None) | Err(_) => VersionCache::default(),
-    };
+    let known = remembered(context);
     // Without a folder of its own no program is asked: it could write into the person's home.
     let scratch = TempTree::create(&context.paths.cache, "ask-").ok();
     let search = Search { system: context.system, scratch: scratch.as_ref().map(|tree| tree.path().to_owned()) };
@@ -42,6 +41,15 @@ pub fn versions(context: &Context, found: &mut [Detected], cancel: &Cancel) {
     if cache != known {
         // The cache is disposable: failing to write it costs a question at the next start.
         let _ = files::write_atomic(&path, &cache.to_json(), files::Mode::Normal);
+    }
+}
+
+/// The answers of earlier starts.
+fn remembered(context: &Context) -> VersionCache {
+    match files::read_bounded(&context.paths.cache.join(CACHE_FILE), 1 << 20) {
+        Ok(Some(bytes)) => VersionCache::from_json(&bytes),
+        // A cache that cannot be read is an empty one.
+        Ok(None) | Err(_) => VersionCache::default(),
     }
 }
 

@@ -246,7 +246,7 @@ const READ: &[(&str, &[(&str, &str)])] = &[
     (
         "Read",
         &[
-            ("HOME", "the home folder; without it nothing works"),
+            ("HOME", "the home folder; without it the one in the system's record of the user counts"),
             ("XDG_CONFIG_HOME", "in the place of `~/.config`"),
             ("XDG_DATA_HOME", "in the place of `~/.local/share`"),
             ("TMPDIR", "in the place of `/tmp`: the wrapper's files, the log of `--debug`"),

@@ -62,16 +62,49 @@ pub fn theme(config: &Config) -> (Theme, Option<String>) {
     }
 }
 
-/// What is wrong with the theme and the keys that `config` asks for.
-pub fn problems(config: &Config) -> Vec<String> {
+/// Everything that is wrong with what `config.yaml` asks for: the interface and `doctor` both say exactly this.
+pub fn problems(context: &Context) -> Vec<String> {
+    let config = &context.config;
     let (_, keys) = Keymap::new(actions::ACTIONS, &config.tui.keys);
-    theme(config).1.into_iter().chain(keys).collect()
+    let mut problems = config.warnings.clone();
+    problems.extend(theme(config).1);
+    problems.extend(keys);
+    problems.extend(fixed_keys(config));
+    problems.extend(tab_problems(context));
+    problems
+}
+
+/// Overrides that ask for `ctrl+c`, which cannot be changed.
+fn fixed_keys(config: &Config) -> Vec<String> {
+    let fixed = |name: &String| tui::keys::Key::parse(name).is_some_and(|key| key.name() == "ctrl+c");
+    let asking = config.tui.keys.iter().filter(|(_, keys)| keys.iter().any(fixed));
+    asking.map(|(id, _)| sys::text::clean(&format!("tui.keys: {id}: ctrl+c cannot be changed"))).collect()
+}
+
+/// Ids below `tui:` that name no tab, and a start tab that is hidden. Tabs of later versions count as known.
+fn tab_problems(context: &Context) -> Vec<String> {
+    let tui = &context.config.tui;
+    let known = |id: &str| crate::reserved::TABS.contains(&id) || context.discovery.find(id).is_some();
+    let shown = |id: &str| matches!(id, "agents" | "plugins") || context.discovery.find(id).is_some();
+    let mut problems = Vec::new();
+    if let Some(id) = tui.start_tab.as_deref() {
+        if !shown(id) {
+            problems.push(format!("config.yaml: tui.startTab names no tab: {id}"));
+        } else if context.hidden(id) {
+            problems.push(format!("config.yaml: tui.startTab names a hidden tab: {id}"));
+        }
+    }
+    for (name, ids) in [("tui.tabs", &tui.tabs), ("tui.hidden", &tui.hidden)] {
+        let strange = ids.iter().filter(|id| !known(id));
+        problems.extend(strange.map(|id| format!("config.yaml: {name} names no tab: {id}")));
+    }
+    problems.iter().map(|problem| sys::text::clean(problem)).collect()
 }
 
 /// The state before anything has happened.
 pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App {
-    let (theme, theme_problem) = theme(&context.config);
-    let (keymap, key_problems) = Keymap::new(actions::ACTIONS, &context.config.tui.keys);
+    let (theme, _) = theme(&context.config);
+    let (keymap, _) = Keymap::new(actions::ACTIONS, &context.config.tui.keys);
     let plugin = |plugin: &crate::plugins::Plugin| {
         let hidden = context.hidden(&plugin.id);
         PluginState {
@@ -119,13 +152,8 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
         interrupted: None,
         last_click: None,
     };
-    let mut warnings = context.config.warnings.clone();
+    let mut warnings = problems(context);
     warnings.extend(context.discovery.problem.clone());
-    warnings.extend(theme_problem);
-    warnings.extend(key_problems);
-    if let Some(id) = tui.start_tab.as_deref().filter(|_| start.is_none()) {
-        warnings.push(format!("config.yaml: tui.startTab names no tab: {}", sys::text::clean(id)));
-    }
     if !app.ignored.is_empty() {
         let files = things(app.ignored.len(), "file");
         warnings.push(format!("{files} in the plugins folder ignored: the Plugins tab says why"));
@@ -161,6 +189,7 @@ pub fn run(context: &Context) -> Result<u8, Failure> {
     tui::term::install_panic_hook("lazyagents", Some(log_path), move |text| log.line(Level::Error, text));
     // Caught before the terminal is taken: from then on every way out gives it back.
     let signals = Signals::catch()?;
+    let ended_by = std::sync::Arc::clone(&signals.ended_by);
     let options = Options::detect(&context.env, context.config.tui.mouse);
     let depth = Depth::detect(&context.env);
     let terminal = Terminal::enter(options, depth).map_err(|error| needed().cause(sys::failure::plain(&error)))?;
@@ -168,5 +197,9 @@ pub fn run(context: &Context) -> Result<u8, Failure> {
     app.theme = app.theme.with_depth(depth);
     app.zone = jiff::tz::TimeZone::system();
     Driver::start(context, app, terminal, signals)?.run()?;
-    Ok(0)
+    // As a shell says it of one that the signal killed.
+    Ok(match ended_by.load(std::sync::atomic::Ordering::SeqCst) {
+        0 => 0,
+        signal => 128_u8.saturating_add(signal),
+    })
 }

@@ -1,7 +1,7 @@
 //! Signals as messages. While a command has the terminal, SIGINT and SIGQUIT are its own and SIGTSTP stops us with
 //! it; otherwise they are ours. The driver owns it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub(super) struct Signals {
     /// Fires when the process is asked to end, for whoever lends the terminal.
     pub terminate: Receiver<()>,
     lent: Arc<Lent>,
+    /// The number of the first signal that asked us to end; 0: none did.
+    pub ended_by: Arc<AtomicU8>,
 }
 
 /// Whether the terminal is lent, or was a moment ago: a signal that ended the command may be looked at only after
@@ -65,6 +67,8 @@ impl Signals {
         let (terminate, terminated) = bounded(1);
         let lent = Arc::new(Lent::default());
         let lending = Arc::clone(&lent);
+        let ended_by = Arc::new(AtomicU8::new(0));
+        let ending = Arc::clone(&ended_by);
         let body = move || {
             for number in caught.forever() {
                 let lent = lending.takes_signals();
@@ -81,6 +85,8 @@ impl Signals {
                     }
                     SIGTSTP => Signal::Suspend,
                     _ => {
+                        let number = u8::try_from(number).unwrap_or(0);
+                        let _ = ending.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
                         let _ = terminate.try_send(());
                         Signal::Terminate
                     }
@@ -90,7 +96,7 @@ impl Signals {
             }
         };
         std::thread::Builder::new().name("signals".to_owned()).stack_size(128 * 1024).spawn(body).map_err(refused)?;
-        Ok(Self { queue: receiver, terminate: terminated, lent })
+        Ok(Self { queue: receiver, terminate: terminated, lent, ended_by })
     }
 
     /// Says whether a command has the terminal.

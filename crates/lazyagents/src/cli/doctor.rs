@@ -65,8 +65,7 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     let (found, plugins) = found;
     let mut sections = vec![agents_section(context, &found), plugins];
     let mut config = Section { title: "config", ..Section::default() };
-    config.problems = context.config.warnings.clone();
-    config.problems.extend(crate::app::problems(&context.config));
+    config.problems = crate::app::problems(context);
     if !config.problems.is_empty() {
         sections.insert(0, config);
     }

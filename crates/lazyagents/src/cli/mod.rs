@@ -59,8 +59,8 @@ enum Command {
     Schema(schema::Args),
     /// Explain lazyagents or one of its commands
     Help {
-        /// The command
-        command: Option<String>,
+        /// The command, and a command of it
+        command: Vec<String>,
     },
 }
 
@@ -82,6 +82,9 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
         && let Some(code) = plugin_command(first, &args[2..], &env, out)?
     {
         return Ok(code);
+    }
+    if let Some(words) = help_below(&args) {
+        return help(&words, &Context::load(env)?, out);
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
@@ -108,7 +111,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),
                 Command::Schema(args) => schema::run(&args, out),
-                Command::Help { command } => help(command.as_deref(), &context, out),
+                Command::Help { command } => help(&command, &context, out),
                 Command::Tui | Command::Completions { .. } => Ok(0),
             }
         }
@@ -202,10 +205,20 @@ fn unknown(name: &str, context: &Context) -> Failure {
     failure.hint(format!("plugins live in {}", context.discovery.dir.display()))
 }
 
-fn help(command: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+/// `plugins help info` means `help plugins info`, where the command has commands of its own.
+fn help_below(args: &[OsString]) -> Option<Vec<String>> {
+    let words: Vec<String> = args.get(1..)?.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let [command, help, rest @ ..] = words.as_slice() else { return None };
+    let ours = Cli::command();
+    let below = ours.find_subcommand(command).is_some_and(clap::Command::has_subcommands);
+    let asked = below && help == "help" && !rest.iter().any(|word| word.starts_with('-'));
+    asked.then(|| std::iter::once(command).chain(rest).cloned().collect())
+}
+
+fn help(words: &[String], context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let mut cli = Cli::command();
     cli.build();
-    let Some(name) = command else {
+    let Some((name, rest)) = words.split_first() else {
         let text = cli.render_long_help().to_string();
         out.bytes(text.as_bytes());
         if !context.discovery.plugins.is_empty() {
@@ -217,7 +230,15 @@ fn help(command: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, F
         }
         return Ok(0);
     };
-    if let Some(found) = cli.find_subcommand_mut(name) {
+    if let Some(mut found) = cli.find_subcommand(name).cloned() {
+        for word in rest {
+            let Some(next) = found.find_subcommand(word).cloned() else {
+                let (word, name) = (sys::text::clean(word), found.get_name());
+                return Err(Failure::usage(format!("`{name}` has no command `{word}`"))
+                    .hint(format!("`lazyagents {name} --help` lists what it has")));
+            };
+            found = next;
+        }
         let text = found.render_long_help().to_string();
         out.bytes(text.as_bytes());
         return Ok(0);
@@ -226,7 +247,7 @@ fn help(command: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, F
         out.line(&format!("{name} is a plugin; ask it: lazyagents {name} --help"));
         return Ok(0);
     }
-    if reserved::COMMANDS.contains(&name) {
+    if reserved::COMMANDS.contains(&name.as_str()) {
         return Err(not_yet(name));
     }
     Err(unknown(name, context))

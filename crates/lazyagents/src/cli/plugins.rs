@@ -9,7 +9,7 @@ use super::interrupt::Interrupt;
 use super::out::table;
 use super::{Out, short};
 use crate::context::{Context, things};
-use crate::plugins::{Plugin, host};
+use crate::plugins::{Ignored, Plugin, host};
 
 /// Arguments of `plugins`.
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,8 @@ pub(super) struct PluginRow {
     file: String,
     /// The file.
     path: String,
-    /// `ready`, `hidden` (tui.hidden: no tab, the subcommand works) or `ignored`.
+    /// `found` (not started yet), `hidden` (tui.hidden: no tab, the subcommand works) or `ignored`; of `plugins info`,
+    /// which starts it, also `works` or `failed`.
     state: &'static str,
     /// Why it is ignored.
     reason: Option<String>,
@@ -107,7 +108,7 @@ fn plugin_row(context: &Context, plugin: &Plugin) -> PluginRow {
         id: Some(plugin.id.clone()),
         file: plugin.file.clone(),
         path: plugin.path.to_string_lossy().into_owned(),
-        state: if context.hidden(&plugin.id) { "hidden" } else { "ready" },
+        state: if context.hidden(&plugin.id) { "hidden" } else { "found" },
         reason: None,
         protocol: wire::plugin::PROTOCOL,
         configured: context.config.section(&plugin.id).is_some(),
@@ -116,7 +117,14 @@ fn plugin_row(context: &Context, plugin: &Plugin) -> PluginRow {
 
 fn rows(context: &Context) -> Vec<PluginRow> {
     let plugins = context.discovery.plugins.iter().map(|plugin| plugin_row(context, plugin));
-    let ignored = context.discovery.ignored.iter().map(|file| PluginRow {
+    let ignored = context.discovery.passed_over().map(|file| ignored_row(context, file));
+    let mut rows: Vec<_> = plugins.chain(ignored).collect();
+    rows.sort_by(|a, b| a.file.cmp(&b.file));
+    rows
+}
+
+fn ignored_row(context: &Context, file: &Ignored) -> PluginRow {
+    PluginRow {
         id: None,
         file: file.file.clone(),
         path: context.discovery.dir.join(&file.file).to_string_lossy().into_owned(),
@@ -124,10 +132,15 @@ fn rows(context: &Context) -> Vec<PluginRow> {
         reason: Some(file.reason.clone()),
         protocol: wire::plugin::PROTOCOL,
         configured: false,
-    });
-    let mut rows: Vec<_> = plugins.chain(ignored).collect();
-    rows.sort_by(|a, b| a.file.cmp(&b.file));
-    rows
+    }
+}
+
+/// The file that is no plugin and that `name` means: its whole name, or without its extension.
+fn ignored<'c>(name: &str, context: &'c Context) -> Option<&'c Ignored> {
+    let stem =
+        |file: &Ignored| file.file.rsplit_once('.').map_or_else(|| file.file.clone(), |(stem, _)| stem.to_owned());
+    let whole = context.discovery.passed_over().find(|file| file.file == name);
+    whole.or_else(|| context.discovery.passed_over().find(|file| stem(file) == name))
 }
 
 fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
@@ -158,6 +171,13 @@ fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
 fn info(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let Some(plugin) = context.discovery.find(id) else {
         let id = text::clean(id);
+        if let Some(file) = ignored(&id, context) {
+            if json {
+                out.json(&PluginInfo { row: ignored_row(context, file), manifest: None, problem: None, stderr: None })?;
+                return Ok(1);
+            }
+            return Err(Failure::new(format!("{} is no plugin, it is ignored: {}", file.file, file.reason)));
+        }
         return Err(Failure::new(format!("there is no plugin {id}"))
             .hint(format!("plugins live in {}", context.discovery.dir.display()))
             .hint("`lazyagents plugins` lists every file there and why it is ignored"));
@@ -165,8 +185,14 @@ fn info(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Fa
     let mut init = context.init(plugin, &context.config, &crate::app::theme(&context.config).0);
     (init.width, init.height) = (80, 24);
     let told = host::handshake(plugin, &context.plugin_env(), init, &Interrupt::catch()?.cancel);
+    let mut row = plugin_row(context, plugin);
+    row.state = match (&told, row.state) {
+        (Err(_), _) => "failed",
+        (Ok(_), "found") => "works",
+        (Ok(_), other) => other,
+    };
     let info = PluginInfo {
-        row: plugin_row(context, plugin),
+        row,
         manifest: told.as_ref().ok().map(|manifest| ManifestInfo {
             title: manifest.title.clone(),
             commands: manifest

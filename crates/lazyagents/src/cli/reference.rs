@@ -295,7 +295,7 @@ const READ: &[(&str, &[(&str, &str)])] = &[
     (
         "Folders",
         &[
-            ("HOME", "the home folder; without it nothing works"),
+            ("HOME", "the home folder; without it the one in the system's record of the user counts"),
             ("XDG_CONFIG_HOME", "in the place of `~/.config`"),
             ("XDG_DATA_HOME", "in the place of `~/.local/share`"),
             ("XDG_STATE_HOME", "in the place of `~/.local/state`"),
@@ -414,6 +414,7 @@ fn exit_codes() -> String {
         (failed.to_string(), "it could not be done; `doctor` found a problem; `plugins info` got no manifest"),
         (usage.to_string(), "the command line was not understood, or names a command that this version does not have"),
         (cancelled.to_string(), "the person said no"),
+        ("128 + n".to_owned(), "the signal n (TERM, HUP, INT, QUIT), sent from outside, ended the interface"),
     ];
     let mut text = "# Exit codes\n\n".to_owned();
     text.push_str(&table(&["code", "means"], rows.map(|(number, means)| vec![code(number), means.to_owned()])));

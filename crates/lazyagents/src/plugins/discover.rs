@@ -45,6 +45,8 @@ pub struct Discovery {
     pub plugins: Vec<Plugin>,
     /// In byte order of the file names.
     pub ignored: Vec<Ignored>,
+    /// Folders, dangling links and the like: skipped without a warning (clause D2), listed when asked for.
+    pub silent: Vec<Ignored>,
     /// The folder could not be read.
     pub problem: Option<String>,
 }
@@ -53,6 +55,11 @@ impl Discovery {
     /// All warnings, one line each.
     pub fn warnings(&self) -> Vec<String> {
         self.problem.iter().cloned().chain(self.ignored.iter().map(Ignored::warning)).collect()
+    }
+
+    /// All that is no plugin: with a warning, then without.
+    pub fn passed_over(&self) -> impl Iterator<Item = &Ignored> {
+        self.ignored.iter().chain(&self.silent)
     }
 
     /// The plugin with this id.
@@ -78,10 +85,11 @@ pub fn discover(dir: &Path) -> Discovery {
     for name in names {
         let path = dir.join(&name);
         // Folders, fifos, sockets, devices and dangling links are skipped silently (clause D2).
-        if !std::fs::metadata(&path).is_ok_and(|meta| meta.is_file()) {
+        let file = text::clean(&name.to_string_lossy());
+        if let Some(reason) = no_file(&path) {
+            found.silent.push(Ignored { file, reason: reason.to_owned() });
             continue;
         }
-        let file = text::clean(&name.to_string_lossy());
         match judge(&name, &path, &taken) {
             Ok(id) => {
                 taken.insert(id.clone());
@@ -91,6 +99,17 @@ pub fn discover(dir: &Path) -> Discovery {
         }
     }
     found
+}
+
+/// Why `path` is no regular file, links followed; `None` when it is one.
+fn no_file(path: &Path) -> Option<&'static str> {
+    match std::fs::metadata(path) {
+        Ok(meta) if meta.is_file() => None,
+        Ok(meta) if meta.is_dir() => Some("it is a folder; plugins are files of the plugins folder itself"),
+        Ok(_) => Some("it is no regular file"),
+        Err(_) if path.is_symlink() => Some("it is a link that leads nowhere"),
+        Err(_) => Some("it cannot be looked at"),
+    }
 }
 
 /// The id of a regular file, or why it is no plugin. The order of the checks is clause D5's.
@@ -196,6 +215,8 @@ mod tests {
         let found = discover(path);
         assert_eq!(ids(&found), ["linked", "real"]);
         assert!(found.warnings().is_empty());
+        let silent: Vec<_> = found.silent.iter().map(|file| file.file.as_str()).collect();
+        assert_eq!(silent, ["dangling", "folder"]);
         assert_eq!(discover(&path.join("no/such")).warnings(), Vec::<String>::new());
         let not_a_folder = discover(&path.join("real"));
         assert_eq!((not_a_folder.plugins.len(), not_a_folder.warnings().len()), (0, 1));

@@ -561,3 +561,65 @@ fn a_plugin_that_cannot_be_started_is_said() {
     home.plugin("broken", "#!/no/such/interpreter\n");
     assert_snapshot!("pass_through_broken", run(&home, &["broken", "a"]));
 }
+
+// ---- what a new user tried
+
+#[test]
+fn doctor_says_what_the_interface_warns_about() {
+    let home = Home::new();
+    home.config("tui: {startTab: agentz, tabs: [bogus, skills], hidden: [nosuch], keys: {list.down: [ctrl+c, j]}}\n");
+    let doctor = run(&home, &["doctor"]);
+    assert_eq!(doctor.code(), 1);
+    for words in
+        ["startTab names no tab: agentz", "tabs names no tab: bogus", "hidden names no tab: nosuch", "ctrl+c cannot"]
+    {
+        assert_eq!(doctor.out().matches(words).count(), 1, "{words}: {}", doctor.out());
+    }
+    assert!(!doctor.out().contains("skills"), "a tab of a later version is known");
+}
+
+#[test]
+fn what_is_ignored_is_listed_and_info_says_why() {
+    let home = Home::new();
+    home.write(home.plugins().join("README.md"), "words\n");
+    std::fs::create_dir_all(home.plugins().join("below")).unwrap();
+    std::os::unix::fs::symlink("gone", home.plugins().join("dangling")).unwrap();
+    let list = run(&home, &["plugins"]);
+    assert!(list.out().contains("leads nowhere") && list.out().contains("it is a folder"), "{}", list.out());
+    assert!(!list.err().contains("dangling") && !list.err().contains("below"), "{}", list.err());
+    for name in ["README.md", "README", "dangling", "below"] {
+        let info = run(&home, &["plugins", "info", name]);
+        assert!(info.code() == 1 && info.err().contains("is ignored: it is"), "{name}: {}", info.err());
+        let info = run(&home, &["plugins", "info", name, "--json"]);
+        let json: Value = serde_json::from_str(&info.out()).unwrap();
+        assert_eq!((info.code(), &json["state"], json["reason"].is_string()), (1, &"ignored".into(), true));
+    }
+}
+
+#[test]
+fn flags_before_a_command_of_sessions_count() {
+    let home = Home::new();
+    let want = run(&home, &["sessions", "list", "--json"]).ok().out();
+    assert_eq!(run(&home, &["sessions", "--json", "list"]).ok().out(), want);
+    assert_eq!(run(&home, &["sessions", "--limit", "1", "--json", "list"]).code(), 0);
+}
+
+#[test]
+fn help_of_a_command_of_a_command() {
+    let home = Home::new();
+    let want = run(&home, &["help", "plugins", "info"]).ok().out();
+    assert!(want.contains("The plugin's id"), "{want}");
+    assert_eq!(run(&home, &["plugins", "help", "info"]).ok().out(), want);
+    assert_eq!(run(&home, &["plugins", "help"]).ok().out(), run(&home, &["help", "plugins"]).ok().out());
+    assert_eq!(run(&home, &["help", "plugins", "nosuch"]).code(), 2);
+}
+
+#[test]
+fn a_slow_agent_withholds_only_its_own_version() {
+    let home = home_with_agents();
+    home.program("claude", "#!/bin/sh\nsleep 5\necho 2.1.0\n");
+    home.config("tui: {startTab: agents}\n");
+    let pty = Pty::spawn(LAZYAGENTS, &[], &home, 24, 80);
+    pty.wait_text("0.60.1");
+    assert!(!pty.text().contains("2.1.0"), "the slow one was waited for");
+}

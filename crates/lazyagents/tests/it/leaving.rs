@@ -21,12 +21,12 @@ fn q_and_ctrl_c_and_the_palette() {
 
 #[test]
 fn signals_that_end() {
-    for signal in ["TERM", "HUP", "INT", "QUIT"] {
+    for (signal, code) in [("TERM", 143), ("HUP", 129), ("INT", 130), ("QUIT", 131)] {
         let (_home, misfit, pty) = open_with("good");
         let pid = misfit.wait_serve(1);
         kill(signal, pty.pid());
         let exit = pty.wait_exit(QUITTING);
-        assert!(matches!(exit, Exit::Code(_)), "{signal}: {exit}");
+        assert_eq!(exit, Exit::Code(code), "{signal}");
         restored(&pty);
         wait_gone(&[pid]);
     }

@@ -42,6 +42,7 @@ pub(crate) fn context(plugins: &[&str], ignored: &[(&str, &str)], yaml: &str) ->
     let discovery = Discovery {
         plugins: plugins.iter().map(plugin).collect(),
         ignored: ignored.iter().map(file).collect(),
+        silent: Vec::new(),
         problem: None,
         dir,
     };

@@ -26,7 +26,6 @@ use manage::aliases;
 
 /// Arguments of `sessions`.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Args {
     #[command(flatten)]
     list: ListArgs,
@@ -117,9 +116,9 @@ pub(super) struct Shown {
 pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     match args.command {
         None => list(&args.list, context, out),
-        Some(Which::List(list_args)) => list(&list_args, context, out),
-        Some(Which::Show { id, json }) => show(&id, json, context, out),
-        Some(Which::Search { text, list }) => search(&text, &list, context, out),
+        Some(Which::List(given)) => list(&given.or(args.list), context, out),
+        Some(Which::Show { id, json }) => show(&id, json || args.list.json, context, out),
+        Some(Which::Search { text, list }) => search(&text, &list.or(args.list), context, out),
         Some(Which::Alias { id, name }) => alias(&id, name.as_deref(), context, out),
         Some(Which::Resume { id, print }) => resume(&id, print, context, out),
         Some(Which::Export(args)) => export::run(&args, context, out),
@@ -130,6 +129,20 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
 }
 
 impl ListArgs {
+    /// These, and what was given before the sub-command.
+    fn or(mut self, before: Self) -> Self {
+        if self.agent.is_empty() {
+            self.agent = before.agent;
+        }
+        if self.project.is_none() && !self.here {
+            (self.project, self.here) = (before.project, before.here);
+        }
+        self.since = self.since.or(before.since);
+        self.limit = self.limit.or(before.limit);
+        self.json |= before.json;
+        self
+    }
+
     fn wanted<'h>(&self, history: &'h History) -> Result<Vec<&'h Session>, Failure> {
         for agent in &self.agent {
             known_agent(agent)?;
