@@ -2,6 +2,8 @@
 //! the interface opens (lazyagents.md, The interface). It never reads or writes anything of the person's: programs
 //! find an environment in which only the temporary folder exists. The command line calls it.
 
+mod sessions;
+
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -57,6 +59,7 @@ fn prepare(env: &Env, parent: &Path) -> Result<(TempTree, Env), Failure> {
             Item::LinkInTree(target) => link(&path, &tree.path().join(target))?,
         }
     }
+    sessions::write(tree.path(), HOME)?;
     let mut surroundings = surroundings(env, tree.path());
     let system = Env::from_iter([("PATH", SYSTEM_PATH)]);
     for name in TOOLS {
