@@ -85,7 +85,8 @@ fn fixed_keys(config: &Config) -> Vec<String> {
 fn tab_problems(context: &Context) -> Vec<String> {
     let tui = &context.config.tui;
     let known = |id: &str| crate::reserved::TABS.contains(&id) || context.discovery.find(id).is_some();
-    let shown = |id: &str| matches!(id, "agents" | "plugins") || context.discovery.find(id).is_some();
+    let shown =
+        |id: &str| matches!(id, "sessions" | "usage" | "agents" | "plugins") || context.discovery.find(id).is_some();
     let mut problems = Vec::new();
     if let Some(id) = tui.start_tab.as_deref() {
         if !shown(id) {
