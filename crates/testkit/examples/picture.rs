@@ -32,14 +32,14 @@ const SHOTS: &[Shot] = &[
         file: "screen.svg",
         columns: 100,
         rows: 26,
-        keys: &["5", "j"],
+        keys: &["7", "j"],
         shown: &["Clock 0", "Hello 0", "Agents 6", "▸ broken", "last words on stderr", "space hide/show"],
     },
     Shot {
         file: "plugin.svg",
         columns: 80,
         rows: 18,
-        keys: &["3", "a", "i", "Good morning", "\r"],
+        keys: &["4", "a", "i", "Good morning", "\r"],
         shown: &["Clock 0", "Agents 6", "Good morning", ": commands"],
     },
 ];

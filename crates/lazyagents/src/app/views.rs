@@ -148,7 +148,9 @@ pub fn split(app: &App) -> Split {
         };
     }
     // In this order, so that no terminal is wide enough to overflow.
-    let left = (area.width / 20 * 11 + area.width % 20 * 11 / 20).min(area.width.saturating_sub(30));
+    // Titles of sessions are long, and figures are many.
+    let part = if matches!(app.kind(), TabKind::Sessions | TabKind::Usage) { 13 } else { 11 };
+    let left = (area.width / 20 * part + area.width % 20 * part / 20).min(area.width.saturating_sub(30));
     Split {
         list: Rect { width: left, ..area },
         line: Some(area.x + left),

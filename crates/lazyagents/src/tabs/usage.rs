@@ -21,7 +21,7 @@ const BAR: u16 = 10;
 /// The columns of the list.
 pub fn columns() -> Vec<Column> {
     vec![
-        Column::new("", Width::Flex { min: 12, weight: 1 }),
+        Column::new("", Width::Flex { min: 14, weight: 1 }),
         Column::new("TOKENS", Width::Fixed(7)).align(Align::Right),
         Column::new("", Width::Fixed(BAR)).drop(3),
         Column::new("IN", Width::Fixed(6)).align(Align::Right).drop(2),
@@ -184,7 +184,7 @@ fn limits(app: &App) -> Vec<Line<'static>> {
         let resets = limit.resets_at.as_deref().and_then(millis);
         let when = match resets {
             Some(at) if at <= app.wall => "has begun anew since".to_owned(),
-            Some(at) => super::sessions::exact(app, at).map_or_else(String::new, |at| format!("resets {at}")),
+            Some(at) => super::sessions::exact(app, at).map_or_else(String::new, |at| format!("until {at}")),
             None => String::new(),
         };
         let style = if limit.stale { theme.muted() } else { theme.style(role) };
@@ -196,7 +196,7 @@ fn limits(app: &App) -> Vec<Line<'static>> {
                 "░".repeat(usize::from(BAR).saturating_sub(paint::text_width(&bar(part, 100)))),
                 theme.muted(),
             ),
-            Span::raw(format!(" {used:.0} %  ")),
+            Span::raw(format!(" {used:.0} % ")),
             Span::styled(when, theme.muted()),
         ]));
         if limit.stale && resets.is_none_or(|at| at > app.wall) {
