@@ -78,7 +78,7 @@ pub struct Detected {
 /// [`detect_places`] first and calls [`fill_versions`] in the background.
 pub fn detect_all(env: &Env, search: &Search, cache: &mut VersionCache, probe: Probe<'_>) -> Vec<Detected> {
     let mut agents = detect_places(env, search);
-    fill_versions(&mut agents, env, search, cache, probe);
+    fill_versions(&mut agents, env, search, cache, probe, &|_, _| {});
     agents
 }
 
@@ -217,7 +217,16 @@ fn warn_of_shared_folders(agents: &mut [Detected]) {
 
 /// Fills in the versions: package.json files first, then up to four programs at a time through `probe`. Without
 /// [`Search::scratch`] no program is asked, and what files and `cache` know is there at once. What they answer goes into `cache`.
-pub fn fill_versions(agents: &mut [Detected], env: &Env, search: &Search, cache: &mut VersionCache, probe: Probe<'_>) {
+/// `heard` is told of each one as it comes, with the agent's id, from several threads: a slow program withholds only its
+/// own.
+pub fn fill_versions(
+    agents: &mut [Detected],
+    env: &Env,
+    search: &Search,
+    cache: &mut VersionCache,
+    probe: Probe<'_>,
+    heard: &(dyn Fn(&'static str, &Version) + Sync),
+) {
     let next = AtomicUsize::new(0);
     let known = &*cache;
     let shared = &*agents;
@@ -228,7 +237,9 @@ pub fn fill_versions(agents: &mut [Detected], env: &Env, search: &Search, cache:
             if agent.version.is_some() {
                 continue;
             }
-            done.push((agent.id, find_version(agent, env, search, known, probe)));
+            let version = find_version(agent, env, search, known, probe);
+            heard(agent.id, &version);
+            done.push((agent.id, version));
         }
         done
     };

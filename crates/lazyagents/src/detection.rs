@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use agents::detect::Version;
 use agents::{Detected, Search, VersionCache};
 use sys::files::{self, TempTree};
 use sys::proc::{self, Cancel, Limits, Spec};
@@ -24,12 +25,18 @@ const CACHE_FILE: &str = "versions.json";
 pub fn places(context: &Context) -> Vec<Detected> {
     let search = Search { system: context.system, scratch: None };
     let mut found = agents::detect_places(&context.env, &search);
-    agents::fill_versions(&mut found, &context.env, &search, &mut remembered(context), &|_, _| None);
+    agents::fill_versions(&mut found, &context.env, &search, &mut remembered(context), &|_, _| None, &|_, _| {});
     found
 }
 
-/// Fills in the versions; may take seconds, when a program has to be asked. `cancel` stops asking.
-pub fn versions(context: &Context, found: &mut [Detected], cancel: &Cancel) {
+/// Fills in the versions; may take seconds, when a program has to be asked. `cancel` stops asking. `heard` is told of each
+/// one as it comes, from several threads.
+pub fn versions(
+    context: &Context,
+    found: &mut [Detected],
+    cancel: &Cancel,
+    heard: &(dyn Fn(&'static str, &Version) + Sync),
+) {
     let path = context.paths.cache.join(CACHE_FILE);
     let known = remembered(context);
     // Without a folder of its own no program is asked: it could write into the person's home.
@@ -37,7 +44,7 @@ pub fn versions(context: &Context, found: &mut [Detected], cancel: &Cancel) {
     let search = Search { system: context.system, scratch: scratch.as_ref().map(|tree| tree.path().to_owned()) };
     let mut cache = known.clone();
     let probe = |program: &Path, env: &Env| ask(program, env, cancel);
-    agents::fill_versions(found, &context.env, &search, &mut cache, &probe);
+    agents::fill_versions(found, &context.env, &search, &mut cache, &probe, heard);
     if cache != known {
         // The cache is disposable: failing to write it costs a question at the next start.
         let _ = files::write_atomic(&path, &cache.to_json(), files::Mode::Normal);
@@ -56,7 +63,7 @@ fn remembered(context: &Context) -> VersionCache {
 /// Everything at once, for commands.
 pub fn all(context: &Context, cancel: &Cancel) -> Vec<Detected> {
     let mut found = places(context);
-    versions(context, &mut found, cancel);
+    versions(context, &mut found, cancel, &|_, _| {});
     found
 }
 

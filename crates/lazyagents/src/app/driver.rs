@@ -472,7 +472,15 @@ impl Driver {
         self.aside("detect", move |sender| {
             let mut found = detection::places(&context);
             let _ = sender.send(Event::Agents { detection, found: found.clone(), complete: false });
-            detection::versions(&context, &mut found, &cancel);
+            let shown = Mutex::new(found.clone());
+            let heard = |id: &'static str, version: &agents::detect::Version| {
+                let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(agent) = shown.iter_mut().find(|agent| agent.id == id) {
+                    version.put_into(agent);
+                }
+                let _ = sender.send(Event::Agents { detection, found: shown.clone(), complete: false });
+            };
+            detection::versions(&context, &mut found, &cancel, &heard);
             let _ = sender.send(Event::Agents { detection, found, complete: true });
             drop(token);
         });

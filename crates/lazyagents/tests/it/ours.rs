@@ -160,3 +160,16 @@ fn a_small_window_grows() {
     pty.wait_text("ready hello");
     quit(&pty);
 }
+
+#[test]
+fn a_program_that_answers_late_withholds_only_its_own_version() {
+    let home = Home::new();
+    home.config("tui: { startTab: agents }\n");
+    home.program("claude", "#!/bin/sh\nsleep 60\n");
+    home.program("codex", "#!/bin/sh\necho 'codex-cli 0.99.0'\n");
+    let pty = open(&home);
+    pty.wait_text("0.99.0");
+    let screen = pty.screen();
+    assert!(screen.lines().iter().any(|line| line.contains("Claude Code") && line.contains('…')), "{screen}");
+    quit(&pty);
+}
