@@ -102,7 +102,7 @@ impl Out {
     /// A question whose answer is yes unless somebody says no; `None`, which is no, where nobody is there to answer.
     pub fn agree(&mut self, question: &str) -> Option<bool> {
         let answer = self.ask(&format!("{question} [Y/n]"))?;
-        Some(!matches!(answer.trim().to_lowercase().as_str(), "n" | "no"))
+        Some(!escaped(&answer) && !matches!(answer.trim().to_lowercase().as_str(), "n" | "no"))
     }
 
     /// A question whose answer is no unless somebody says yes. `None`: nobody was there to answer.
@@ -121,6 +121,11 @@ impl Drop for Out {
     fn drop(&mut self) {
         self.flush();
     }
+}
+
+/// Esc, pressed at a question that takes a line: whoever presses it wants out.
+fn escaped(answer: &str) -> bool {
+    answer.trim() == "\u{1b}"
 }
 
 /// One line, byte by byte: what follows belongs to the next question or to a command that we start.

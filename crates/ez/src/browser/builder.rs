@@ -17,11 +17,22 @@ fn cancelled() -> Failure {
     Failure::cancelled("no name was chosen, nothing was made")
 }
 
-/// Asks for a session's name.
+/// Asks for a session's name; `start` stands in the prompt already.
 ///
 /// # Errors
 /// Cancelled when the person leaves; those of fzf.
-pub fn name(context: &Context, repo: &Repo, out: &mut Out) -> Result<SessionName, Failure> {
+pub fn name(context: &Context, repo: &Repo, start: &str, out: &mut Out) -> Result<SessionName, Failure> {
+    match ask(context, repo, start, out) {
+        Err(failure) if failure.exit_code() == 2 && fzf::there(context) && !fzf::terminal() => {
+            Err(Failure::usage("there is no terminal to ask for a name on")
+                .cause(failure)
+                .hint("give a name: ez session new NAME"))
+        }
+        other => other,
+    }
+}
+
+fn ask(context: &Context, repo: &Repo, start: &str, out: &mut Out) -> Result<SessionName, Failure> {
     let modes: Vec<&str> = context.config.name_builder_modes.iter().map(String::as_str).collect();
     loop {
         let mode = match modes.as_slice() {
@@ -30,8 +41,8 @@ pub fn name(context: &Context, repo: &Repo, out: &mut Out) -> Result<SessionName
             several => choose_mode(context, several, out)?,
         };
         let found = match mode.as_str() {
-            "full_name" => full(context, out)?,
-            "build_from_parts" => parts(context, out)?,
+            "full_name" => ask_name(context, "session name", "", "", start, out)?,
+            "build_from_parts" => parts(context, start, out)?,
             "git_hub_pr" | "github_pr" => pull_request(context, repo, out)?,
             "jira_url" => jira(context, out)?,
             other => {
@@ -73,11 +84,18 @@ fn choose_mode(context: &Context, modes: &[&str], out: &mut Out) -> Result<Strin
     modes.get(choice).map(|mode| (*mode).to_owned()).ok_or_else(cancelled)
 }
 
-/// A text prompt that repeats until the text is a name. `None` is a step back.
-fn ask_name(context: &Context, label: &str, header: &str, prefix: &str, out: &mut Out) -> Result<Step, Failure> {
-    let mut header = header.to_owned();
+/// A text prompt that repeats until the text is a name.
+fn ask_name(
+    context: &Context,
+    label: &str,
+    header: &str,
+    prefix: &str,
+    start: &str,
+    out: &mut Out,
+) -> Result<Step, Failure> {
+    let (mut header, mut start) = (header.to_owned(), start.to_owned());
     loop {
-        let answer = fzf::prompt_keys(context, label, &header, "", &[BACK], out)?.ok_or_else(cancelled)?;
+        let answer = fzf::prompt_keys(context, label, &header, &start, &[BACK], out)?.ok_or_else(cancelled)?;
         if answer.0 == BACK {
             return Ok(Step::Back);
         }
@@ -87,24 +105,26 @@ fn ask_name(context: &Context, label: &str, header: &str, prefix: &str, out: &mu
         }
         match SessionName::parse(&format!("{prefix}{text}")) {
             Ok(name) => return Ok(Step::Done(name)),
-            Err(why) => header = why.to_string(),
+            // What was typed is there to be mended.
+            Err(why) => (header, start) = (why.to_string(), text.to_owned()),
         }
     }
 }
 
-fn full(context: &Context, out: &mut Out) -> Result<Step, Failure> {
-    ask_name(context, "session name", "", "", out)
-}
-
-fn parts(context: &Context, out: &mut Out) -> Result<Step, Failure> {
+fn parts(context: &Context, start: &str, out: &mut Out) -> Result<Step, Failure> {
     let stages = &context.config.session_name_stages;
     let mut chosen: Vec<String> = Vec::new();
     loop {
         let so_far = chosen.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("-");
-        let header = if so_far.is_empty() { String::new() } else { format!("so far: {so_far} · {BACK} back") };
+        let header = match so_far.as_str() {
+            "" => String::new(),
+            // Without fzf the question itself names what goes back.
+            _ if !fzf::there(context) => format!("so far: {so_far}"),
+            _ => format!("so far: {so_far} · {BACK} back"),
+        };
         let Some(stage) = stages.get(chosen.len()) else {
             let prefix = if so_far.is_empty() { String::new() } else { format!("{so_far}-") };
-            match ask_name(context, "name", &header, &prefix, out)? {
+            match ask_name(context, "name", &header, &prefix, start, out)? {
                 Step::Done(name) => return Ok(Step::Done(name)),
                 Step::Back if chosen.pop().is_some() => continue,
                 Step::Back => return Ok(Step::Back),
@@ -115,25 +135,15 @@ fn parts(context: &Context, out: &mut Out) -> Result<Step, Failure> {
             StageKind::Choice if fzf::there(context) => {
                 let mut rows: Vec<_> = stage.choices.iter().map(|one| (one.clone(), one.clone())).collect();
                 rows.push((String::new(), "(none)".to_owned()));
-                let list = List {
-                    prompt: stage.name.clone(),
-                    header,
-                    rows,
-                    keys: vec![BACK.to_owned()],
-                    free: true,
-                    ..List::default()
-                };
+                let list =
+                    List { prompt: stage.name.clone(), header, rows, keys: vec![BACK.to_owned()], ..List::default() };
                 fzf::pick(context, &list, out)?.map(|choice| {
                     let typed = choice.query.clone();
                     let picked = choice.row.and_then(|row| list.rows.get(row)).map(|(value, _)| value.clone());
                     (choice.key, picked.unwrap_or(typed))
                 })
             }
-            StageKind::Choice => {
-                let choices = if stage.choices.is_empty() { String::new() } else { stage.choices.join(", ") + "; " };
-                let label = format!("{} ({choices}empty for none)", stage.name);
-                fzf::prompt_keys(context, &label, &header, "", &[BACK], out)?
-            }
+            StageKind::Choice => choose_plainly(context, &stage.name, &stage.choices, &header, out)?,
         };
         let (key, text) = answer.ok_or_else(cancelled)?;
         if key == BACK {
@@ -142,6 +152,33 @@ fn parts(context: &Context, out: &mut Out) -> Result<Step, Failure> {
             }
         } else {
             chosen.push(text.trim().to_owned());
+        }
+    }
+}
+
+/// A stage's list without fzf: a number picks, as in the first question, and other text is taken as it is.
+fn choose_plainly(
+    context: &Context,
+    name: &str,
+    choices: &[String],
+    header: &str,
+    out: &mut Out,
+) -> Result<Option<(String, String)>, Failure> {
+    if choices.is_empty() {
+        return fzf::prompt_keys(context, &format!("{name} (empty for none)"), header, "", &[BACK], out);
+    }
+    let label = format!("{name} (1 to {}, or other text; empty for none)", choices.len() + 1);
+    let mut header = header.to_owned();
+    loop {
+        for (at, choice) in choices.iter().map(String::as_str).chain(["(none)"]).enumerate() {
+            out.note(&format!("{}) {choice}", at + 1));
+        }
+        let Some((key, text)) = fzf::prompt_keys(context, &label, &header, "", &[BACK], out)? else { return Ok(None) };
+        let Ok(number) = text.trim().parse::<usize>() else { return Ok(Some((key, text))) };
+        match number.checked_sub(1) {
+            Some(at) if at < choices.len() => return Ok(choices.get(at).map(|choice| (key, choice.clone()))),
+            Some(at) if at == choices.len() => return Ok(Some((key, String::new()))),
+            _ => header = format!("there is no {number}"),
         }
     }
 }

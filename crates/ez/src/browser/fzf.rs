@@ -1,7 +1,9 @@
 //! The person's own fzf as a picker and as a text prompt. Lines are `value TAB display`; values are numbers of our own,
 //! so that nothing a name holds can break a line, a shell or a preview. Every picker calls it.
 
-use sys::proc::{self, Exit, Spec};
+use std::time::Duration;
+
+use sys::proc::{self, Exit, Feed, Limits, Spec};
 use sys::{Failure, text};
 
 use crate::context::Context;
@@ -23,8 +25,10 @@ pub struct List {
     pub preview: Option<String>,
     /// Text that is typed already.
     pub query: String,
-    /// Typed text that matches nothing is an answer too.
-    pub free: bool,
+    /// The row that the cursor is on; it counts only while no text is typed.
+    pub at: usize,
+    /// What went wrong just now, above the help.
+    pub said: Option<String>,
 }
 
 /// What was chosen.
@@ -56,7 +60,7 @@ pub fn there(context: &Context) -> bool {
     context.config.selector.backend != "builtin" && proc::which("fzf".as_ref(), &context.env).is_some()
 }
 
-/// Shows the list. `None`: cancelled.
+/// Shows the list. `None`: cancelled. A key or Enter where nothing matches the typed text is a choice without a row.
 ///
 /// # Errors
 /// When fzf is missing, or fails for another reason than the person.
@@ -70,11 +74,16 @@ pub fn pick(context: &Context, list: &List, out: &mut Out) -> Result<Option<Choi
         "--print-query".to_owned(),
         format!("--height={}", context.config.selector.height),
     ];
-    if !list.header.is_empty() {
-        args.push(format!("--header={}", list.header));
+    let said = list.said.iter().map(|said| format!("! {}", one_line(said)));
+    let header = said.chain(Some(list.header.clone()).filter(|header| !header.is_empty())).collect::<Vec<_>>();
+    if !header.is_empty() {
+        args.push(format!("--header={}", header.join("\n")));
     }
     if !list.keys.is_empty() {
         args.push(format!("--expect={}", list.keys.join(",")));
+    }
+    if list.at > 0 && list.query.is_empty() && moves_cursor(context) {
+        args.push(format!("--bind=load:pos({})", list.at + 1));
     }
     if let Some(preview) = &list.preview {
         args.push(format!("--preview={preview}"));
@@ -87,7 +96,7 @@ pub fn pick(context: &Context, list: &List, out: &mut Out) -> Result<Option<Choi
     args.extend(context.config.selector.extra_opts.iter().cloned());
     let lines: Vec<String> =
         list.rows.iter().map(|(value, shown)| format!("{}\t{}", value_line(value), one_line(shown))).collect();
-    let Some(answer) = run(context, args, lines.join("\n"), list.free, out)? else { return Ok(None) };
+    let Some(answer) = run(context, args, lines.join("\n"), out)? else { return Ok(None) };
     let mut answer = answer.lines();
     let query = answer.next().unwrap_or_default().to_owned();
     let key = if list.keys.is_empty() { String::new() } else { answer.next().unwrap_or_default().to_owned() };
@@ -182,42 +191,89 @@ pub fn prompt_keys(
     if !keys.is_empty() {
         args.push(format!("--expect={}", keys.join(",")));
     }
-    let Some(answer) = run(context, args, String::new(), true, out)? else { return Ok(None) };
+    let Some(answer) = run(context, args, String::new(), out)? else { return Ok(None) };
     let mut lines = answer.lines();
     let text = lines.next().unwrap_or_default().to_owned();
     Ok(Some((lines.next().unwrap_or_default().to_owned(), text)))
 }
 
-fn run(
+/// True when this fzf can put the cursor on a row (since 0.36); asked only when it is wanted.
+fn moves_cursor(context: &Context) -> bool {
+    let Ok(ended) = captured(context, vec!["--version".to_owned()], &[], Some(Duration::from_secs(2))) else {
+        return false;
+    };
+    let text = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u32>().ok());
+    matches!((numbers.next(), numbers.next()), (Some(major), Some(minor)) if (major, minor) >= (0, 36))
+}
+
+/// A terminal to show a picker on.
+pub fn terminal() -> bool {
+    cfg!(not(unix)) || std::fs::File::options().read(true).write(true).open("/dev/tty").is_ok()
+}
+
+fn spec(context: &Context, args: Vec<String>) -> Spec {
+    let mut env = context.child_env();
+    env.set("SHELL", "/bin/sh");
+    let args = args.into_iter().map(Into::into).collect();
+    Spec { program: "fzf".into(), args, dir: context.cwd.clone(), env }
+}
+
+/// fzf without the terminal: what it says is kept from the screen.
+fn captured(
     context: &Context,
     args: Vec<String>,
-    input: String,
-    free: bool,
-    out: &mut Out,
-) -> Result<Option<String>, Failure> {
+    input: &[u8],
+    deadline: Option<Duration>,
+) -> Result<proc::Finished, Failure> {
+    let limits = Limits { deadline, output: usize::try_from(MAX).unwrap_or(usize::MAX), merged: false };
+    proc::run_fed(&spec(context, args), &limits, Feed { stdin: input, stderr: &mut |_| {} })
+}
+
+fn run(context: &Context, args: Vec<String>, input: String, out: &mut Out) -> Result<Option<String>, Failure> {
     out.flush();
     if proc::which("fzf".as_ref(), &context.env).is_none() {
         return Err(Failure::usage("this needs fzf, which is not in PATH")
             .hint("`ez repo list` and `ez session list` list without it"));
     }
-    let mut env = context.child_env();
-    env.set("SHELL", "/bin/sh");
-    let args = args.into_iter().map(Into::into).collect();
-    let spec = Spec { program: "fzf".into(), args, dir: context.cwd.clone(), env };
-    let (exit, answer) = proc::hand_over_fed(&spec, input.into_bytes(), MAX)?;
+    let shown = terminal();
+    let (exit, answer, words) = if shown {
+        let (exit, answer) = proc::hand_over_fed(&spec(context, args.clone()), input.into_bytes(), MAX)?;
+        (exit, answer, Vec::new())
+    } else {
+        let ended = captured(context, args.clone(), input.as_bytes(), None)?;
+        (ended.exit, ended.stdout, ended.stderr)
+    };
     match exit {
         Exit::Code(0) => Ok(Some(String::from_utf8_lossy(&answer).into_owned())),
-        Exit::Code(1) if free => Ok(Some(String::from_utf8_lossy(&answer).into_owned())),
-        // 1: nothing matched and Enter was pressed; 130: Esc or Ctrl-C.
+        // Nothing matched, and Enter or a key was pressed: the text and the key are there.
+        Exit::Code(1) if !answer.is_empty() => Ok(Some(String::from_utf8_lossy(&answer).into_owned())),
+        // 130: Esc or Ctrl-C.
         Exit::Code(1 | 130) => Ok(None),
-        other => Err(Failure::usage("fzf could not open the picker")
-            .cause(other)
-            .hint("`ez repo list` and `ez session list` list without a terminal")),
+        other => Err(unopened(context, args, other, &words, shown)),
     }
 }
 
-/// Our own preview of a row, as a command: every word quoted, the row's value filled in by fzf.
-pub fn preview(context: &Context, what: &str) -> String {
+/// Why the picker did not open, in fzf's own words: an option or a key that it does not take is said without a terminal too.
+fn unopened(context: &Context, mut args: Vec<String>, exit: Exit, words: &[u8], shown: bool) -> Failure {
+    let failed = Failure::usage("fzf could not open the picker");
+    args.push("--filter=x".to_owned());
+    let probe = captured(context, args, &[], Some(Duration::from_secs(2))).ok();
+    let complaint = probe.filter(|ended| !matches!(ended.exit, Exit::Code(0 | 1 | 130))).map(|ended| ended.stderr);
+    let cleaned = |bytes: &[u8]| one_line(text::clean_bytes(bytes).trim());
+    match complaint {
+        Some(complaint) if !complaint.is_empty() => failed
+            .cause(format!("fzf says: {}", cleaned(&complaint)))
+            .hint("its options come from fzf.extra_opts and keybinds of `ez config show`, and from FZF_DEFAULT_OPTS"),
+        _ if !shown => failed
+            .cause(if words.is_empty() { exit.to_string() } else { format!("fzf says: {}", cleaned(words)) })
+            .hint("there is no terminal; `ez repo list` and `ez session list` list without one"),
+        _ => failed.cause(exit).hint("`ez repo list` and `ez session list` list without it"),
+    }
+}
+
+/// Our own preview of a row in a picker, as a command: every word quoted, the row's value filled in by fzf.
+pub fn preview(context: &Context, picker: &str, what: &str) -> String {
     let program = context.program.to_string_lossy();
-    format!("{} preview {what} -- {{1}}", shell::quote(Shell::Bash, &program))
+    format!("{} preview --picker {picker} {what} -- {{1}}", shell::quote(Shell::Bash, &program))
 }

@@ -1,32 +1,61 @@
 //! Keys of the pickers: the core ones under `[keybinds]`, those of plugins, and who wins. A core key wins in the pickers
-//! that use it; between plugins the one enabled first. Pickers ask for their keys, `doctor` for the losers.
+//! that use it; between plugins the one enabled first. A name that fzf does not know is left out, and of two core actions
+//! with one key the first has it. Pickers ask for their keys, `config set` and `doctor` for what is wrong with them.
+
+use std::collections::BTreeMap;
 
 use wire::hook::{Bind, View};
 
+use super::keyname;
 use crate::context::Context;
 use crate::hooks::{Plugin, plugins};
+use crate::model::name::quoted;
+use crate::store::KEYS;
 
 /// The keys that switch views, in every picker.
 pub const VIEWS: [&str; 5] = ["view_tree", "view_workspace", "view_repo", "view_owner", "view_label"];
 
-/// The core actions of each context, beside the views.
+/// Every picker that has keys.
+const PICKERS: [&str; 7] = ["session", "repo", "workspace", "tree", "owner", "label", "plugin"];
+
+/// The core actions of each context, beside the views; what is used most comes first, in the help too.
 pub fn actions(context: &str) -> &'static [&'static str] {
     match context {
         "session" => &[
             "new_session",
-            "new_bare_session",
-            "session_from_dirty",
             "delete_session",
             "rename_session",
             "edit_labels",
             "cd_session",
+            "new_bare_session",
+            "session_from_dirty",
             "sort_toggle",
             "note_open",
             "note_cd",
         ],
         "repo" => &["edit_labels", "remove_repo", "sort_toggle"],
         "workspace" => &["clone_repo"],
+        "tree" => &["new_session", "delete_session", "rename_session", "edit_labels"],
         _ => &[],
+    }
+}
+
+/// What the help says of a core action.
+fn words(action: &str) -> &str {
+    match action {
+        "new_session" => "new",
+        "new_bare_session" => "new bare",
+        "session_from_dirty" => "from dirty",
+        "delete_session" => "delete",
+        "rename_session" => "rename",
+        "edit_labels" => "labels",
+        "cd_session" => "cd",
+        "sort_toggle" => "sort",
+        "note_open" => "note",
+        "note_cd" => "cd note",
+        "remove_repo" => "remove",
+        "clone_repo" => "clone here",
+        other => other.strip_prefix("view_").unwrap_or(other),
     }
 }
 
@@ -61,13 +90,34 @@ impl Key {
     }
 }
 
-fn core(context: &Context, picker: &str) -> Vec<String> {
-    VIEWS.iter().chain(actions(picker)).map(|action| context.config.key(action).to_owned()).collect()
+/// The core actions of a picker with the keys that they have there: its own first, then the views.
+fn core(context: &Context, picker: &str) -> Vec<(String, &'static str)> {
+    let mut taken = Vec::new();
+    let mut keys = Vec::new();
+    for &action in actions(picker).iter().chain(&VIEWS) {
+        let key = context.config.key(action);
+        if let Some(same) = keyname::parse(key).filter(|same| !taken.contains(same)) {
+            taken.push(same);
+            keys.push((key.to_owned(), action));
+        }
+    }
+    keys
+}
+
+/// The core action that a pressed key means in a picker.
+pub fn action(context: &Context, picker: &str, key: &str) -> Option<&'static str> {
+    core(context, picker).into_iter().find(|(own, _)| own == key).map(|(_, action)| action)
+}
+
+/// The keys that end a picker, for fzf.
+pub fn expected(context: &Context, picker: &str, plugins: &[Key]) -> Vec<String> {
+    let core = core(context, picker).into_iter().map(|(key, _)| key);
+    core.chain(plugins.iter().map(|key| key.key.clone())).collect()
 }
 
 /// The plugin keys that are active in a picker, and the losers in words. In a plugin's view all views are.
 pub fn of_plugins(context: &Context, picker: &str) -> (Vec<Key>, Vec<String>) {
-    let core = core(context, picker);
+    let core: Vec<String> = core(context, picker).iter().filter_map(|(key, _)| keyname::parse(key)).collect();
     let (mut keys, mut lost): (Vec<Key>, Vec<String>) = (Vec::new(), Vec::new());
     for plugin in plugins::usable(context) {
         let here = |contexts: &[String]| contexts.iter().any(|context| context == picker);
@@ -79,14 +129,16 @@ pub fn of_plugins(context: &Context, picker: &str) -> (Vec<Key>, Vec<String>) {
                 Does::View(view) => view.key.clone(),
                 Does::Bind(bind) => bind.key.clone(),
             };
-            if key.is_empty() || key.contains([',', ' ']) {
-                lost.push(format!("plugin '{}': the key '{key}' is no key", plugin.name));
-            } else if core.contains(&key) {
+            let Some(same) = keyname::parse(&key) else {
+                lost.push(format!("plugin '{}': the key {} is none that fzf knows", plugin.name, quoted(&key)));
+                continue;
+            };
+            if core.contains(&same) {
                 lost.push(format!(
                     "plugin '{}': the key {key} conflicts with core keybind, skipping ({picker})",
                     plugin.name
                 ));
-            } else if let Some(other) = keys.iter().find(|other| other.key == key) {
+            } else if let Some(other) = keys.iter().find(|other| keyname::parse(&other.key).as_ref() == Some(&same)) {
                 lost.push(format!(
                     "plugin '{}': the key {key} is taken by plugin '{}' ({picker})",
                     plugin.name, other.plugin.name
@@ -107,9 +159,74 @@ pub fn conflicts(context: &Context) -> Vec<String> {
     wire::hook::CONTEXTS.iter().flat_map(|picker| of_plugins(context, picker).1).collect()
 }
 
-/// Keys and their help, as a picker's header.
-pub fn header(core: &[(String, &str)], plugins: &[Key]) -> String {
-    let core = core.iter().map(|(key, what)| format!("{key} {what}"));
-    let plugins = plugins.iter().map(|key| format!("{} {}", key.key, sys::text::clean(key.label())));
-    core.chain(plugins).collect::<Vec<_>>().join(" · ")
+/// What is wrong with the core keys: names that fzf does not know, actions that do not exist, one key twice in a picker.
+pub fn wrong(keybinds: &BTreeMap<String, String>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (action, key) in keybinds {
+        if !KEYS.iter().any(|(known, _)| known == action) {
+            wrong.push(format!("keybinds.{} is no action of ez", sys::text::clean(action)));
+        } else if !key.is_empty() && keyname::parse(key).is_none() {
+            wrong.push(format!("keybinds.{action} is {}, a key that fzf does not know; it is left out", quoted(key)));
+        }
+    }
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for picker in PICKERS {
+        let all: Vec<(&str, String)> = actions(picker)
+            .iter()
+            .chain(&VIEWS)
+            .filter_map(|&action| Some((action, keyname::parse(keybinds.get(action)?)?)))
+            .collect();
+        for (at, (action, key)) in all.iter().enumerate() {
+            let Some((first, _)) = all.iter().take(at).find(|(_, other)| other == key) else { continue };
+            if !told.contains(&(first, action)) {
+                told.push((first, action));
+                wrong.push(format!(
+                    "keybinds.{action} and keybinds.{first} are both {}, which is {first} in the picker '{picker}'",
+                    quoted(&keybinds[*action])
+                ));
+            }
+        }
+    }
+    wrong
+}
+
+/// Why `action` cannot have `key`: what [`wrong`] says of it then and does not say now.
+pub fn refused(context: &Context, action: &str, key: &str) -> Option<String> {
+    let mut keybinds = context.config.keybinds.clone();
+    let before = wrong(&keybinds);
+    keybinds.insert(action.to_owned(), key.to_owned());
+    // What stands there already may be set again only when it is right.
+    wrong(&keybinds).into_iter().find(|text| !before.contains(text) || text.contains(&format!("keybinds.{action} ")))
+}
+
+/// Cells that fzf has for a header at 80 columns: beside a preview, and without one.
+const BESIDE: usize = 36;
+const ALONE: usize = 76;
+
+/// Every key of a picker with its help.
+pub fn help(context: &Context, picker: &str, plugins: &[Key]) -> Vec<String> {
+    let core = core(context, picker);
+    let (views, own): (Vec<_>, Vec<_>) = core.iter().partition(|(_, action)| VIEWS.contains(action));
+    let line = |(key, action): &&(String, &'static str)| format!("{} {}", sys::text::clean(key), words(action));
+    let plugins = plugins.iter().map(|key| format!("{} {}", sys::text::clean(&key.key), sys::text::clean(key.label())));
+    own.iter().map(line).chain(plugins).chain(views.iter().map(line)).collect()
+}
+
+/// Keys and their help, as a picker's header: as many as three lines hold at 80 columns, none cut. The preview has all.
+pub fn header(context: &Context, picker: &str, plugins: &[Key], preview: bool) -> String {
+    let width = if preview { BESIDE } else { ALONE };
+    let mut lines = vec![String::new()];
+    for help in help(context, picker, plugins) {
+        let cells = sys::text::width(&help);
+        let (count, Some(line)) = (lines.len(), lines.last_mut()) else { break };
+        if line.is_empty() && cells <= width {
+            line.push_str(&help);
+        } else if sys::text::width(line) + 3 + cells <= width {
+            line.push_str(" · ");
+            line.push_str(&help);
+        } else if count < 3 && cells <= width {
+            lines.push(help);
+        }
+    }
+    lines.join("\n")
 }

@@ -8,7 +8,7 @@ use wire::hook::{BindContext, Hook};
 
 use super::fzf::{self, List};
 use super::keys::{self, Does};
-use super::{Next, View, sessions};
+use super::{Next, Spot, Trip, View, sessions, views};
 use crate::context::Context;
 use crate::hooks::{Call, fire};
 use crate::landing::Landing;
@@ -20,17 +20,14 @@ use crate::store::{Repo, RepoState, Session};
 
 /// The view that a key switches to.
 pub(super) fn switch(context: &Context, key: &str) -> Option<View> {
-    if key.is_empty() {
-        return None;
-    }
-    let views = [View::Tree, View::Workspace, View::Repo, View::Owner, View::Label];
-    keys::VIEWS.iter().zip(views).find(|(action, _)| context.config.key(action) == key).map(|(_, view)| view)
-}
-
-/// The view keys with their words.
-pub(super) fn switches(context: &Context) -> Vec<(String, &'static str)> {
-    let words = ["tree", "workspace", "repo", "owner", "label"];
-    keys::VIEWS.iter().zip(words).map(|(action, word)| (context.config.key(action).to_owned(), word)).collect()
+    // The views' keys mean the same in each picker; one without actions of its own has all that count.
+    Some(match keys::action(context, "plugin", key)? {
+        "view_tree" => View::Tree,
+        "view_workspace" => View::Workspace,
+        "view_repo" => View::Repo,
+        "view_owner" => View::Owner,
+        _ => View::Label,
+    })
 }
 
 /// What a row stands for.
@@ -43,55 +40,44 @@ enum Row {
 }
 
 /// Shows one view.
-pub(super) fn pick(
-    context: &Context,
-    view: &View,
-    sort: &mut Sort,
-    carried: &mut Vec<String>,
-    out: &mut Out,
-) -> Result<Next, Failure> {
+pub(super) fn pick(context: &Context, view: &View, trip: &mut Trip, out: &mut Out) -> Result<Next, Failure> {
     if let View::Plugin(name) = view {
-        return sessions::plugin_view(context, name, carried, out);
+        return views::open(context, name, trip, out);
     }
+    let mut spot = Spot::default();
     loop {
-        let rows = rows(context, view, *sort)?;
+        let rows = rows(context, view, trip.sort)?;
         let (picker, prompt) = face(view);
         let (plugin_keys, _) = keys::of_plugins(context, picker);
-        let mut core = switches(context);
-        core.extend(keys::actions(picker).iter().map(|action| (context.config.key(action).to_owned(), words(action))));
-        let mut keys: Vec<String> = core.iter().map(|(key, _)| key.clone()).collect();
-        keys.extend(plugin_keys.iter().map(|key| key.key.clone()));
-        keys.retain(|key| !key.is_empty());
-        let list = List {
+        let mut list = List {
             prompt,
-            header: keys::header(&core, &plugin_keys),
+            header: keys::header(context, picker, &plugin_keys, true),
             rows: rows.iter().map(|(value, shown, _)| (value.clone(), shown.clone())).collect(),
-            keys,
-            preview: Some(fzf::preview(context, "--any")),
+            keys: keys::expected(context, picker, &plugin_keys),
+            preview: Some(fzf::preview(context, picker, "--any")),
             ..List::default()
         };
+        spot.restore(&mut list, trip);
         let Some(choice) = fzf::pick_row(context, list, out)? else { return Ok(Next::Back) };
-        if let Some(view) = switch(context, &choice.key) {
-            return Ok(Next::View(view));
-        }
-        if let Some(Does::View(view)) = plugin_keys.iter().find(|key| key.key == choice.key).map(|key| &key.does) {
-            return Ok(Next::View(View::Plugin(view.name.clone())));
-        }
-        if let Some(found) = plugin_keys.iter().find(|key| key.key == choice.key)
-            && let Does::Bind(bind) = &found.does
-        {
-            match press(context, picker, found, bind, choice.row.and_then(|row| rows.get(row)), out) {
+        let row = choice.row.and_then(|row| rows.get(row));
+        spot.remember(&choice, row.map(|(value, _, _)| value.as_str()));
+        let action = keys::action(context, picker, &choice.key);
+        let pressed = plugin_keys.iter().find(|key| key.key == choice.key);
+        match (pressed.map(|key| (key, &key.does)), action) {
+            (Some((_, Does::View(view))), _) => return Ok(Next::View(View::Plugin(view.name.clone()))),
+            (Some((found, Does::Bind(bind))), _) => match press(context, picker, found, bind, row, out) {
                 Ok(Some(landing)) => return Ok(Next::Land(Box::new(landing))),
                 Ok(None) => {}
-                Err(failure) => out.failure(&failure),
+                Err(failure) => trip.tell(&failure, out),
+            },
+            (None, Some(action)) if keys::VIEWS.contains(&action) => {
+                return Ok(switch(context, &choice.key).map_or(Next::Back, Next::View));
             }
-            continue;
-        }
-        let row = choice.row.and_then(|row| rows.get(row)).map(|(_, _, row)| row.clone());
-        match act(context, view, &choice.key, row, sort, carried, out) {
-            Ok(Some(next)) => return Ok(next),
-            Ok(None) => {}
-            Err(failure) => out.failure(&failure),
+            (None, action) => match act(context, view, action, row.map(|(_, _, row)| row.clone()), trip, out) {
+                Ok(Some(next)) => return Ok(next),
+                Ok(None) => {}
+                Err(failure) => trip.tell(&failure, out),
+            },
         }
     }
 }
@@ -130,16 +116,6 @@ fn press(
     let nothing = effects.post.is_empty() && effects.cd.is_none();
     let landing = Landing { pressed: effects.post, cd: effects.cd, relaunch: true, ..Landing::default() };
     Ok((!nothing).then_some(landing))
-}
-
-fn words(action: &str) -> &'static str {
-    match action {
-        "edit_labels" => "labels",
-        "remove_repo" => "remove",
-        "sort_toggle" => "sort",
-        "clone_repo" => "clone here",
-        _ => "",
-    }
 }
 
 fn face(view: &View) -> (&'static str, String) {
@@ -284,52 +260,58 @@ fn tree_rows(context: &Context, all: &[(Repo, RepoState)], sort: Sort) -> Vec<Sh
 fn act(
     context: &Context,
     view: &View,
-    key: &str,
+    action: Option<&str>,
     row: Option<Row>,
-    sort: &mut Sort,
-    carried: &mut Vec<String>,
+    trip: &mut Trip,
     out: &mut Out,
 ) -> Result<Option<Next>, Failure> {
-    let is = |action: &str| !key.is_empty() && key == context.config.key(action);
-    if is("sort_toggle") {
-        *sort = if *sort == Sort::Recent { Sort::Name } else { Sort::Recent };
-        return Ok(None);
-    }
-    if is("clone_repo") && matches!(view, View::Folder(_)) {
-        let View::Folder(folder) = view else { return Ok(None) };
-        let url = fzf::prompt(context, "clone URL", "", "", out)?.unwrap_or_default();
-        if !url.trim().is_empty() {
-            let here = Context { cwd: Some(folder.clone()), ..context.clone() };
-            let (repo, landing) = repos::clone(&here, url.trim(), None, out)?;
-            carried.extend(landing.post);
-            return Ok(Some(Next::Sessions(repo)));
+    match (action, row) {
+        (Some("sort_toggle"), _) => {
+            trip.sort = if trip.sort == Sort::Recent { Sort::Name } else { Sort::Recent };
+            Ok(None)
         }
-        return Ok(None);
-    }
-    match row {
-        Some(Row::Repo(repo)) if is("edit_labels") => {
+        (Some("clone_repo"), _) => match view {
+            View::Folder(folder) => clone(context, folder, trip, out),
+            _ => Ok(None),
+        },
+        (Some("edit_labels"), Some(Row::Repo(repo))) => {
             let now = context.store.repo_state(&repo.id)?.labels.join(", ");
             if let Some(typed) = fzf::prompt(context, "labels (comma separated, -x removes)", &now, "", out)? {
                 context.store.update_repo_state(&repo.id, |state| sessions::edit_labels(&mut state.labels, &typed))?;
             }
             Ok(None)
         }
-        Some(Row::Repo(repo)) if is("remove_repo") => {
+        (Some("remove_repo"), Some(Row::Repo(repo))) => {
             if out.confirm(&format!("Take {} off the list (its folder stays)?", quoted(&repo.name))) == Some(true) {
-                carried.extend(repos::remove(context, &repo, false, out)?.post);
+                trip.carried.extend(repos::remove(context, &repo, false, out)?.post);
             }
             Ok(None)
         }
-        _ if !key.is_empty() => Ok(None),
-        Some(Row::Repo(repo)) => Ok(Some(Next::Sessions(repo))),
-        Some(Row::Session(repo, session)) => {
+        // The tree's own: a session is made below the row that was chosen.
+        (Some("new_session"), Some(Row::Repo(repo))) => sessions::make(context, &repo, None, false, None, trip, out),
+        (Some(action), Some(Row::Session(repo, session))) => {
+            sessions::change(context, &repo, &session, action, trip, out)
+        }
+        (Some(_), _) | (None, None) => Ok(None),
+        (None, Some(Row::Repo(repo))) => Ok(Some(Next::Sessions(repo))),
+        (None, Some(Row::Session(repo, session))) => {
             Ok(Some(Next::Land(Box::new(accept::enter(context, &repo, &session, out)?))))
         }
-        Some(Row::View(view)) => Ok(Some(Next::View(view))),
-        Some(Row::Folder(path)) if path.join(".git").exists() => {
+        (None, Some(Row::View(view))) => Ok(Some(Next::View(view))),
+        (None, Some(Row::Folder(path))) if path.join(".git").exists() => {
             Ok(Some(Next::Sessions(repos::add(context, &path, out)?)))
         }
-        Some(Row::Folder(path)) => Ok(Some(Next::View(View::Folder(path)))),
-        None => Ok(None),
+        (None, Some(Row::Folder(path))) => Ok(Some(Next::View(View::Folder(path)))),
     }
+}
+
+fn clone(context: &Context, folder: &Path, trip: &mut Trip, out: &mut Out) -> Result<Option<Next>, Failure> {
+    let url = fzf::prompt(context, "clone URL", "", "", out)?.unwrap_or_default();
+    if url.trim().is_empty() {
+        return Ok(None);
+    }
+    let here = Context { cwd: Some(folder.to_path_buf()), ..context.clone() };
+    let (repo, landing) = repos::clone(&here, url.trim(), None, out)?;
+    trip.carried.extend(landing.post);
+    Ok(Some(Next::Sessions(repo)))
 }

@@ -3,6 +3,7 @@
 
 pub mod builder;
 pub mod fzf;
+pub mod keyname;
 pub mod keys;
 mod lists;
 mod sessions;
@@ -12,8 +13,10 @@ use std::path::PathBuf;
 
 use sys::Failure;
 
+use self::fzf::{Choice, List};
 use crate::context::Context;
 use crate::landing::Landing;
+use crate::model::tree::Sort;
 use crate::out::Out;
 use crate::store::Repo;
 
@@ -31,6 +34,51 @@ pub enum Start {
     View(String),
     /// What is below a root.
     Root(PathBuf),
+}
+
+/// What goes along from picker to picker.
+struct Trip {
+    /// The order of rows.
+    sort: Sort,
+    /// Commands of hooks that ran on the way; what comes last does not replace them (fault 21).
+    carried: Vec<String>,
+    /// What went wrong just now, for the header of the picker that comes next.
+    said: Option<String>,
+}
+
+impl Trip {
+    /// A failure is told on the screen below, and in the picker that covers it.
+    fn tell(&mut self, failure: &Failure, out: &mut Out) {
+        out.failure(failure);
+        let hint = failure.hints().first().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        self.said = Some(format!("{failure}{hint}"));
+    }
+}
+
+/// What the person typed and where they were, while one picker is shown again and again.
+#[derive(Default)]
+struct Spot {
+    query: String,
+    at: usize,
+    value: String,
+}
+
+impl Spot {
+    /// The list opens where it was left: the same text, and the same row, or what is now in its place.
+    fn restore(&self, list: &mut List, trip: &mut Trip) {
+        list.query.clone_from(&self.query);
+        let same = Some(&self.value).filter(|value| !value.is_empty());
+        let same = same.and_then(|value| list.rows.iter().position(|(own, _)| own == value));
+        list.at = same.unwrap_or(self.at).min(list.rows.len().saturating_sub(1));
+        list.said = trip.said.take();
+    }
+
+    fn remember(&mut self, choice: &Choice, value: Option<&str>) {
+        self.query.clone_from(&choice.query);
+        if let (Some(row), Some(value)) = (choice.row, value) {
+            (self.at, self.value) = (row, value.to_owned());
+        }
+    }
 }
 
 /// What a picker led to.
@@ -83,9 +131,15 @@ pub fn is_view(context: &Context, name: &str) -> bool {
 /// # Errors
 /// When fzf is missing or fails, or the state cannot be read.
 pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out) -> Result<Landing, Failure> {
-    let mut sort = crate::model::tree::Sort::of(sort.as_deref().unwrap_or(&context.config.default_sort));
-    // Commands of hooks that ran on the way; what comes last does not replace them (fault 21).
-    let mut carried = Vec::new();
+    let mut trip = Trip {
+        sort: Sort::of(sort.as_deref().unwrap_or(&context.config.default_sort)),
+        carried: Vec::new(),
+        said: None,
+    };
+    for wrong in keys::wrong(&context.config.keybinds) {
+        out.warn(&format!("{wrong} (`ez config set` changes it)"));
+        trip.said.get_or_insert(wrong);
+    }
     let (mut view, mut next) = match start {
         Start::Repo { repo, onward } => (if onward { view_of(context, None)? } else { None }, Next::Sessions(repo)),
         Start::View(name) => {
@@ -101,7 +155,7 @@ pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out
             Next::Land(landing) => break *landing,
             Next::Sessions(repo) => {
                 from = Some(repo.clone());
-                match (sessions::pick(context, &repo, &mut sort, &mut carried, out)?, view.clone()) {
+                match (sessions::pick(context, &repo, &mut trip, out)?, view.clone()) {
                     (Next::Back, Some(view)) => Next::View(view),
                     (Next::Back, None) => break Landing::default(),
                     (other, _) => other,
@@ -109,10 +163,10 @@ pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out
             }
             Next::View(chosen) => {
                 let before = view.replace(chosen.clone()).filter(|before| *before != chosen);
-                let picked = match lists::pick(context, &chosen, &mut sort, &mut carried, out) {
+                let picked = match lists::pick(context, &chosen, &mut trip, out) {
                     // A plugin's view that fails is told, and the picker it was opened from comes back.
                     Err(failure) if matches!(chosen, View::Plugin(_)) && (from.is_some() || before.is_some()) => {
-                        out.failure(&failure);
+                        trip.tell(&failure, out);
                         match from.take() {
                             Some(repo) => Next::Sessions(repo),
                             None => before.map_or(Next::Back, Next::View),
@@ -133,8 +187,8 @@ pub fn open(context: &Context, start: Start, sort: Option<String>, out: &mut Out
         };
     };
     let mut landing = landing;
-    carried.extend(std::mem::take(&mut landing.post));
-    landing.post = carried;
+    trip.carried.extend(std::mem::take(&mut landing.post));
+    landing.post = trip.carried;
     Ok(landing)
 }
 

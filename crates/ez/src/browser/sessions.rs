@@ -7,9 +7,9 @@ use sys::Failure;
 
 use super::fzf::{self, Choice, List};
 use super::keys::{self, Does};
-use super::{Next, View, builder, lists, views};
+use super::{Next, Spot, Trip, View, builder, lists};
 use crate::context::Context;
-use crate::git::Worktree;
+use crate::git::{Git, Worktree};
 use crate::landing::Landing;
 use crate::model::tree::{self, Sort};
 use crate::model::{SessionName, name};
@@ -27,23 +27,21 @@ enum Row {
 }
 
 /// Shows the sessions until something leads on.
-pub(super) fn pick(
-    context: &Context,
-    repo: &Repo,
-    sort: &mut Sort,
-    carried: &mut Vec<String>,
-    out: &mut Out,
-) -> Result<Next, Failure> {
+pub(super) fn pick(context: &Context, repo: &Repo, trip: &mut Trip, out: &mut Out) -> Result<Next, Failure> {
+    let mut spot = Spot::default();
     loop {
         let sessions = moves::main_session(context, repo)?;
-        let (rows, list) = rows(context, repo, &sessions, *sort)?;
+        let (rows, mut list) = rows(context, repo, &sessions, trip.sort)?;
+        spot.restore(&mut list, trip);
+        let values: Vec<String> = list.rows.iter().map(|(value, _)| value.clone()).collect();
         let Some(choice) = fzf::pick_row(context, list, out)? else { return Ok(Next::Back) };
         let row = choice.row.and_then(|row| rows.get(row)).cloned();
-        match act(context, repo, &choice, row, sort, carried, out) {
+        spot.remember(&choice, choice.row.and_then(|row| values.get(row)).map(String::as_str));
+        match act(context, repo, &choice, row, trip, out) {
             Ok(Some(next)) => return Ok(next),
             Ok(None) => {}
             // The picker comes back after a failure: one key does not end the browser (fault 46).
-            Err(failure) => out.failure(&failure),
+            Err(failure) => trip.tell(&failure, out),
         }
     }
 }
@@ -77,26 +75,14 @@ fn rows(context: &Context, repo: &Repo, sessions: &[Session], sort: Sort) -> Res
         }
     }
     let (plugin_keys, _) = keys::of_plugins(context, "session");
-    let mut keys: Vec<String> =
-        keys::actions("session").iter().chain(&keys::VIEWS).map(|a| context.config.key(a).to_owned()).collect();
-    keys.extend(plugin_keys.iter().map(|key| key.key.clone()));
-    keys.retain(|key| !key.is_empty());
-    let key = |action: &str| context.config.key(action).to_owned();
-    let core = [
-        (key("new_session"), "new"),
-        (key("delete_session"), "delete"),
-        (key("rename_session"), "rename"),
-        (key("edit_labels"), "labels"),
-        (key("cd_session"), "cd"),
-        (key("sort_toggle"), "sort"),
-    ];
     let list = List {
         prompt: repo.name.clone(),
-        header: keys::header(&core, &plugin_keys),
+        header: keys::header(context, "session", &plugin_keys, true),
         rows: shown,
-        keys,
+        keys: keys::expected(context, "session", &plugin_keys),
         preview: Some(fzf::preview(
             context,
+            "session",
             &format!("--repo-id {}", crate::shell::quote(crate::shell::Shell::Bash, &repo.id)),
         )),
         ..List::default()
@@ -109,19 +95,18 @@ fn act(
     repo: &Repo,
     choice: &Choice,
     row: Option<Row>,
-    sort: &mut Sort,
-    carried: &mut Vec<String>,
+    trip: &mut Trip,
     out: &mut Out,
 ) -> Result<Option<Next>, Failure> {
     let land = |landing: Landing| Ok(Some(Next::Land(Box::new(landing))));
     let key = choice.key.as_str();
-    let is = |action: &str| !key.is_empty() && key == context.config.key(action);
-    if is("sort_toggle") {
-        *sort = if *sort == Sort::Recent { Sort::Name } else { Sort::Recent };
+    let action = keys::action(context, "session", key);
+    if action == Some("sort_toggle") {
+        trip.sort = if trip.sort == Sort::Recent { Sort::Name } else { Sort::Recent };
         return Ok(None);
     }
-    if let Some(view) = lists::switch(context, key) {
-        return Ok(Some(Next::View(view)));
+    if action.is_some_and(|action| keys::VIEWS.contains(&action)) {
+        return Ok(lists::switch(context, key).map(Next::View));
     }
     let plugin_key = keys::of_plugins(context, "session").0.into_iter().find(|found| found.key == key);
     if let Some(found) = &plugin_key
@@ -134,6 +119,11 @@ fn act(
         Some(Row::Worktree(tree)) if key.is_empty() => {
             let session = register(context, repo, &tree)?;
             return land(accept::enter(context, repo, &session, out)?);
+        }
+        // What was typed fits nothing that is there: it is the name of what is to be made.
+        None if matches!(action, Some("new_session" | "new_bare_session")) && !choice.query.trim().is_empty() => {
+            let name = SessionName::parse(choice.query.trim())?;
+            return make(context, repo, None, action == Some("new_bare_session"), Some(name), trip, out);
         }
         _ => return Ok(None),
     };
@@ -150,70 +140,98 @@ fn act(
         let exports = Some(session.env.clone());
         return land(Landing { pressed: post, cd, exports, relaunch: true, ..Landing::default() });
     }
-    if is("new_session") || is("new_bare_session") {
-        return make(context, repo, &session, is("new_bare_session"), carried, out);
-    }
-    if is("session_from_dirty") {
-        let name = builder::name(context, repo, out)?;
-        let made = from_dirty::from_dirty(context, repo, &session, name, None, out)?;
-        carried.extend(made.post);
-    } else if is("delete_session") {
-        remove(context, repo, &session, carried, out)?;
-    } else if is("rename_session") {
-        let typed = fzf::prompt(context, "new name", "", &session.name, out)?.unwrap_or_default();
-        if !typed.trim().is_empty() {
-            let name = SessionName::parse(typed.trim())?;
-            carried.extend(moves::rename(context, repo, &session, &name, out)?.post);
+    action.map_or(Ok(None), |action| change(context, repo, &session, action, trip, out))
+}
+
+/// What a core key does with a session, in the pickers of sessions and in the tree.
+pub(super) fn change(
+    context: &Context,
+    repo: &Repo,
+    session: &Session,
+    action: &str,
+    trip: &mut Trip,
+    out: &mut Out,
+) -> Result<Option<Next>, Failure> {
+    let land = |landing: Landing| Ok(Some(Next::Land(Box::new(landing))));
+    match action {
+        "new_session" | "new_bare_session" => {
+            return make(context, repo, Some(session), action == "new_bare_session", None, trip, out);
         }
-    } else if is("edit_labels") {
-        labels(context, repo, &session, out)?;
-    } else if is("cd_session") {
-        return land(accept::only_cd(context, repo, &session));
-    } else if is("note_cd") {
-        let notes = context.store.notes_dir(&repo.id, &session.id);
-        sys::files::make_dir(&notes)?;
-        return land(Landing { cd: notes.to_str().map(str::to_owned), ..Landing::default() });
-    } else if is("note_open") {
-        crate::cli::open_note(context, repo, &session, out)?;
+        "session_from_dirty" => {
+            movable(context, repo, session)?;
+            let Some(name) = asked(context, repo, out)? else { return Ok(None) };
+            let made = from_dirty::from_dirty(context, repo, session, name, None, out)?;
+            trip.carried.extend(made.post);
+        }
+        "delete_session" => remove(context, repo, session, trip, out)?,
+        "rename_session" => {
+            let typed = fzf::prompt(context, "new name", "", &session.name, out)?.unwrap_or_default();
+            if !typed.trim().is_empty() {
+                let name = SessionName::parse(typed.trim())?;
+                trip.carried.extend(moves::rename(context, repo, session, &name, out)?.post);
+            }
+        }
+        "edit_labels" => labels(context, repo, session, out)?,
+        "cd_session" => return land(accept::only_cd(context, repo, session)),
+        "note_cd" => {
+            let notes = context.store.notes_dir(&repo.id, &session.id);
+            sys::files::make_dir(&notes)?;
+            return land(Landing { cd: notes.to_str().map(str::to_owned), ..Landing::default() });
+        }
+        "note_open" => crate::cli::open_note(context, repo, session, out)?,
+        _ => {}
     }
     Ok(None)
 }
 
-fn make(
+/// A name from the builder; `None` when the person left it.
+fn asked(context: &Context, repo: &Repo, out: &mut Out) -> Result<Option<SessionName>, Failure> {
+    match builder::name(context, repo, "", out) {
+        Err(failure) if failure.exit_code() == 130 => Ok(None),
+        other => other.map(Some),
+    }
+}
+
+/// What speaks against moving a session's changes is told before a name is asked for.
+fn movable(context: &Context, repo: &Repo, session: &Session) -> Result<(), Failure> {
+    if !repo.is_git {
+        return Err(Failure::new(format!("{} is no git repository", repo.path)));
+    }
+    let folder = session.path.as_ref().or_else(|| session.is_default.then_some(&repo.path));
+    let folder =
+        folder.ok_or_else(|| Failure::new(format!("the session {} has no folder", name::quoted(&session.name))))?;
+    if Git::new(context, folder).changes()?.is_empty() {
+        return Err(Failure::new(format!("there are no uncommitted changes in {folder}")));
+    }
+    Ok(())
+}
+
+/// Makes a session; without a name it is asked for.
+pub(super) fn make(
     context: &Context,
     repo: &Repo,
-    parent: &Session,
+    parent: Option<&Session>,
     bare: bool,
-    carried: &mut Vec<String>,
+    name: Option<SessionName>,
+    trip: &mut Trip,
     out: &mut Out,
 ) -> Result<Option<Next>, Failure> {
-    let name = match builder::name(context, repo, out) {
-        Ok(name) => name,
-        Err(failure) if failure.exit_code() == 130 => return Ok(None),
-        Err(failure) => return Err(failure),
-    };
-    let wanted = Wanted { parent: Some(parent.id.clone()), bare, ..Wanted::new(name) };
+    let Some(name) = name.map_or_else(|| asked(context, repo, out), |name| Ok(Some(name)))? else { return Ok(None) };
+    let wanted = Wanted { parent: parent.map(|parent| parent.id.clone()), bare, ..Wanted::new(name) };
     let made = create::create(context, repo, &wanted, out)?;
-    let landing = accept::after_create(context, repo, &made.session, out)?;
+    let mut landing = accept::after_create(context, repo, &made.session, out)?;
     if landing == Landing::default() {
-        carried.extend(made.post);
+        trip.carried.extend(made.post);
         return Ok(None);
     }
-    let mut landing = landing;
     landing.add(made.post, made.cd);
     Ok(Some(Next::Land(Box::new(landing))))
 }
 
-fn remove(
-    context: &Context,
-    repo: &Repo,
-    session: &Session,
-    carried: &mut Vec<String>,
-    out: &mut Out,
-) -> Result<(), Failure> {
+fn remove(context: &Context, repo: &Repo, session: &Session, trip: &mut Trip, out: &mut Out) -> Result<(), Failure> {
     let how = delete::How { always_ask: true, ..delete::How::default() };
     match delete::delete(context, repo, session, how, out) {
-        Ok(landing) => carried.extend(landing.post),
+        Ok(landing) => trip.carried.extend(landing.post),
         // No is an answer.
         Err(failure) if failure.exit_code() == 130 => {}
         Err(failure) => return Err(failure),
@@ -255,14 +273,4 @@ fn register(context: &Context, repo: &Repo, tree: &Worktree) -> Result<Session, 
         number += 1;
     }
     moves::register(context, repo, Path::new(&tree.path), Some(&name), None)
-}
-
-/// The plugin view of this name, opened.
-pub(super) fn plugin_view(
-    context: &Context,
-    name: &str,
-    carried: &mut Vec<String>,
-    out: &mut Out,
-) -> Result<Next, Failure> {
-    views::open(context, name, carried, out)
 }

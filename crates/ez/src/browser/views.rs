@@ -6,7 +6,7 @@ use wire::hook::{Hook, View as Declared, ViewContext};
 
 use super::fzf::{self, List};
 use super::keys::{self, Does};
-use super::{Next, View, lists};
+use super::{Next, Trip, View, lists};
 use crate::context::Context;
 use crate::hooks::{Call, Plugin, fire, plugins};
 use crate::landing::Landing;
@@ -21,7 +21,7 @@ pub(super) fn by_name(context: &Context, name: &str) -> Option<(Plugin, Declared
 }
 
 /// Opens it.
-pub(super) fn open(context: &Context, name: &str, carried: &mut Vec<String>, out: &mut Out) -> Result<Next, Failure> {
+pub(super) fn open(context: &Context, name: &str, trip: &mut Trip, out: &mut Out) -> Result<Next, Failure> {
     let Some((plugin, view)) = by_name(context, name) else {
         return Err(Failure::new(format!("no enabled plugin has a view {}", crate::model::name::quoted(name))));
     };
@@ -32,23 +32,22 @@ pub(super) fn open(context: &Context, name: &str, carried: &mut Vec<String>, out
     if let Some(failure) = effects.failure {
         return Err(failure);
     }
-    carried.extend(effects.post);
+    trip.carried.extend(effects.post);
     let response = effects.view.unwrap_or_default();
     if response.view_items.is_empty() {
         out.note(&format!("No items from plugin view '{}'.", view.name));
         return Ok(Next::Back);
     }
     let (plugin_keys, _) = keys::of_plugins(context, "plugin");
-    let mut list = List {
+    let list = List {
         prompt: response.view_prompt.clone().unwrap_or_else(|| view.name.clone()),
-        header: keys::header(&lists::switches(context), &plugin_keys),
+        header: keys::header(context, "plugin", &plugin_keys, response.view_preview_cmd.is_some()),
         rows: response.view_items.iter().map(|item| (item.value.clone(), item.display.clone())).collect(),
-        keys: lists::switches(context).into_iter().map(|(key, _)| key).collect(),
+        keys: keys::expected(context, "plugin", &plugin_keys),
         preview: response.view_preview_cmd.as_ref().map(|command| command.replace("{}", "{1}")),
+        said: trip.said.take(),
         ..List::default()
     };
-    list.keys.extend(plugin_keys.iter().map(|key| key.key.clone()));
-    list.keys.retain(|key| !key.is_empty());
     let Some(choice) = fzf::pick_row(context, list, out)? else { return Ok(Next::Land(Box::default())) };
     if let Some(view) = lists::switch(context, &choice.key) {
         return Ok(Next::View(view));

@@ -72,9 +72,9 @@ pub(super) struct RepoRow {
     pub(super) labels: Vec<String>,
     /// RFC 3339; null when nothing in it was entered yet.
     pub(super) last_accessed: Option<String>,
-    /// With --status: the branch in its folder.
+    /// With --status, and in `repo info`: the branch in its folder.
     pub(super) branch: Option<String>,
-    /// With --status: how many sessions it has.
+    /// With --status, and in `repo info`: how many sessions it has.
     pub(super) sessions: Option<usize>,
     /// With --status: something is uncommitted or untracked, submodules included.
     pub(super) dirty: Option<bool>,

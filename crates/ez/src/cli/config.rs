@@ -7,15 +7,17 @@ use clap::Subcommand;
 use serde_json::Value;
 use sys::proc::{self, HandOver, Spec};
 use sys::{Failure, files, text};
+use wire::hook::Setting;
 
 use super::Out;
 use super::answers::ConfigShown;
 use super::settings::{self, Kind, SETTINGS};
-use crate::browser;
+use crate::browser::{self, keyname, keys};
 use crate::context::{Context, utf8};
 use crate::hooks::{json_of, plugins};
 use crate::model::name::quoted;
 use crate::ops::accept;
+use crate::store::CLOSED;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -239,15 +241,11 @@ fn unknown(key: &str, what: &str, context: &Context) -> Failure {
 
 /// A value that nothing here has a meaning for is told, and kept: what it names may be installed later.
 fn odd_value(key: &str, value: &str, context: &Context, out: &mut Out) {
-    let one_of = |words: &[&str]| (!words.contains(&value)).then(|| words.join(", "));
     let known = match key {
         "on_enter" if accept::is_way(context, value) => None,
         "on_create" if matches!(value, "" | "none") || accept::is_way(context, value) => None,
         "on_enter" => Some("cd, and the name, label or plugin of a key for sessions".to_owned()),
         "on_create" => Some("none, cd, and the name, label or plugin of a key for sessions".to_owned()),
-        "delete_branch" => one_of(&["merged", ""]),
-        "default_sort" => one_of(&["lru", "alpha"]),
-        "selector.backend" => one_of(&["fzf", "builtin"]),
         _ => match key.strip_prefix("plugin_settings.").and_then(|rest| rest.split_once('.')) {
             Some((plugin, setting)) => unknown_setting(context, plugin, setting),
             None => None,
@@ -265,11 +263,61 @@ fn unknown_setting(context: &Context, plugin: &str, setting: &str) -> Option<Str
     unknown.then(|| schema.into_iter().map(|known| text::clean(&known.name)).collect::<Vec<_>>().join(", "))
 }
 
+/// A value that can never mean anything at its key is not written.
+fn refuse(key: &str, value: &str, context: &Context) -> Result<(), Failure> {
+    let refused = |why: String| {
+        let what = format!("{} cannot be set to {}", text::clean(key), quoted(value));
+        Err(Failure::new(what).cause(why))
+    };
+    if let Some((_, words)) = CLOSED.iter().find(|(closed, words)| *closed == key && !words.contains(&value)) {
+        let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        return refused(format!("it is one of {}", words.join(", ")));
+    }
+    let action = key.strip_prefix("keybinds.").filter(|action| context.config.keybinds.contains_key(*action));
+    if let Some(action) = action {
+        if !value.is_empty() && keyname::parse(value).is_none() {
+            return refused(keyname::RULE.to_owned());
+        }
+        if let Some(why) = keys::refused(context, action, value) {
+            return refused(why);
+        }
+    }
+    match setting_of(context, key) {
+        Some(setting) => match plugins::unfit(&setting, &typed(&setting, value)) {
+            Some(why) => refused(why),
+            None => Ok(()),
+        },
+        None => Ok(()),
+    }
+}
+
+/// The setting that a plugin's manifest declares at this key.
+fn setting_of(context: &Context, key: &str) -> Option<Setting> {
+    let (plugin, name) = key.strip_prefix("plugin_settings.")?.split_once('.')?;
+    let schema = plugins::load(context, plugin).ok()?.manifest.config_schema;
+    schema.into_iter().find(|setting| setting.name == name)
+}
+
+/// What was typed, as TOML where it is that, else a text; a setting that is a text takes all as text but a quoted one.
+fn typed(setting: &Setting, value: &str) -> toml::Value {
+    let text = || toml::Value::String(value.to_owned());
+    let found = toml::from_str::<toml::Table>(&format!("v = {}", value.trim())).ok();
+    let found = found.filter(|table| table.len() == 1).and_then(|mut table| table.remove("v"));
+    // The kinds that a text fits and a flag does not.
+    let fits = |value| plugins::unfit(setting, &value).is_none();
+    let is_text = fits(text()) && !fits(toml::Value::Boolean(true));
+    match found {
+        Some(found) if found.is_str() || !is_text => found,
+        _ => text(),
+    }
+}
+
 fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     if key == "default_select_by" && !browser::is_view(context, value) {
         return Err(Failure::new(format!("there is no view {}", quoted(value)))
             .hint("views are tree, workspace, repo, owner, label and those of enabled plugins"));
     }
+    refuse(key, value, context)?;
     odd_value(key, value, context, out);
     let text = settings::find(key).is_some_and(|setting| setting.kind == Kind::Text)
         || key.strip_prefix("keybinds.").is_some_and(|action| context.config.keybinds.contains_key(action))
@@ -292,7 +340,10 @@ fn change(key: &str, value: &str, context: &Context, out: &mut Out) -> Result<u8
                 draft.set(key, flag)
             }
             _ if key.starts_with("plugin_settings.") && key.split('.').count() == 3 => {
-                // As typed where that is TOML (true, 5, [..]), else a text.
+                // As typed where that is TOML (true, 5, [..]), else a text; a text that looks like something else stays one.
+                if setting_of(context, key).is_some_and(|setting| typed(&setting, value).as_str() == Some(value)) {
+                    return draft.set(key, value);
+                }
                 match value.parse::<toml_edit::Value>() {
                     Ok(_) => draft.write(key, value.trim()),
                     Err(_) => draft.set(key, value),

@@ -282,7 +282,7 @@ fn browse(cli: &Cli, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     };
     if context.store.repos()?.is_empty() && !context.store.config_file().exists() {
         // Offered, never done unasked; a script is not asked.
-        if out.can_ask() && out.confirm("Nothing is set up yet. Run ez setup now?") == Some(true) {
+        if out.can_ask() && out.agree("Nothing is set up yet. Run ez setup now?") == Some(true) {
             return setup::run(&setup::Args {}, context, out);
         }
         out.note("Nothing is set up yet: `ez setup` asks a few questions, `ez add` registers this folder.");
@@ -315,9 +315,12 @@ fn explain(mut error: clap::Error, out: &mut Out) -> u8 {
         Some(ContextValue::Strings(near)) => near.iter().filter(|name| name.len() > 1).cloned().collect(),
         _ => Vec::new(),
     };
-    let shown = if near.is_empty() { ContextValue::None } else { ContextValue::Strings(near) };
     if error.get(ContextKind::SuggestedSubcommand).is_some() {
-        let _ = error.insert(ContextKind::SuggestedSubcommand, shown);
+        // Nothing to suggest is no suggestion: one without a word would still be printed.
+        let _ = error.remove(ContextKind::SuggestedSubcommand);
+        if !near.is_empty() {
+            let _ = error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+        }
     }
     let text = error.render().to_string();
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {

@@ -23,6 +23,9 @@ pub(super) struct Args {
     session_id: Option<String>,
     #[arg(long)]
     session_actions: bool,
+    /// Whose keys are told: the picker that is open
+    #[arg(long, default_value = "session")]
+    picker: String,
     #[arg(long)]
     any: bool,
 }
@@ -41,6 +44,8 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         let repo = repos.iter().find(|repo| repo.path == what);
         folder(context, repo, None, what, out);
     }
+    let (plugins, _) = keys::of_plugins(context, &args.picker);
+    out.line(&format!("\n{}", keys::help(context, &args.picker, &plugins).join("  ")));
     Ok(0)
 }
 
@@ -63,10 +68,6 @@ fn of(context: &Context, repo: &Repo, session: &Session, out: &mut Out) {
     if let Ok(Some(bytes)) = sys::files::read_tail(&note, 4096) {
         out.line(&format!("\n{}", text::clean_bytes(&bytes).trim_end()));
     }
-    let bound = keys::actions("session").iter().chain(&keys::VIEWS).map(|action| (context.config.key(action), *action));
-    let words =
-        bound.filter(|(key, _)| !key.is_empty()).map(|(key, action)| format!("{key} {}", action.replace('_', " ")));
-    out.line(&format!("\n{}", text::clean(&words.collect::<Vec<_>>().join("  "))));
 }
 
 fn folder(context: &Context, repo: Option<&Repo>, session: Option<&Session>, path: &str, out: &mut Out) {

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::model::gitdir::GitDir;
 use crate::model::name;
 use crate::ops::repos;
-use crate::worktree::Asked;
+use crate::worktree::{self, Asked};
 use crate::{locate, store};
 
 #[derive(Debug, clap::Args)]
@@ -281,12 +281,14 @@ pub(super) fn shown(labels: &[String]) -> String {
 
 fn info(name: Option<&str>, more: More, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let repo = locate::repo(context, name)?;
-    let row = RepoRow::of(context, &repo, more.asked());
+    let mut row = RepoRow::of(context, &repo, more.asked());
+    let sessions = context.store.sessions(&repo.id)?.len();
     if more.json {
+        row.sessions = Some(sessions);
+        row.branch = row.branch.or_else(|| worktree::branch(Path::new(&repo.path)));
         out.json(&row)?;
         return Ok(0);
     }
-    let sessions = context.store.sessions(&repo.id)?.len();
     out.line(&out.bold(&text::clean(&repo.name)));
     out.line(&format!("id        {}", text::clean(&row.id)));
     out.line(&format!("folder    {}", text::clean(&context.paths.short(Path::new(&row.path)))));

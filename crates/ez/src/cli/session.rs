@@ -79,7 +79,7 @@ fn new(args: NewArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let repo = locate::repo(context, args.repo.repo.as_deref())?;
     let name = match &args.name {
         Some(name) if !args.interactive => SessionName::parse(name)?,
-        _ => builder::name(context, &repo, out)?,
+        given => builder::name(context, &repo, given.as_deref().unwrap_or_default(), out)?,
     };
     if let Some(point) = &args.start_point {
         check_start_point(context, &repo, point)?;

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use sys::{Failure, files};
-use wire::hook::{Hook, Manifest};
+use wire::hook::{Hook, Manifest, Setting};
 
 use crate::bundled;
 use crate::context::Context;
@@ -157,6 +157,37 @@ pub fn in_order(context: &Context, hook: Hook) -> (Vec<Plugin>, Vec<Broken>) {
 /// The enabled plugins that can be used at all.
 pub fn usable(context: &Context) -> Vec<Plugin> {
     enabled(context).into_iter().filter_map(Result::ok).collect()
+}
+
+/// Why `value` cannot stand at a plugin's setting: its type is another than `[[config_schema]]` says (seed, "Plugin
+/// Configuration"). A type that is not known here takes anything.
+pub fn unfit(setting: &Setting, value: &toml::Value) -> Option<String> {
+    let (fits, what) = match setting.kind.as_str() {
+        "bool" | "boolean" => (value.is_bool(), "true or false"),
+        "int" | "integer" => (value.is_integer(), "a whole number"),
+        "float" | "number" => (value.is_float() || value.is_integer(), "a number"),
+        "string" | "str" | "text" | "path" => (value.is_str(), "a text"),
+        "array" | "list" => (value.is_array(), "a list, such as [\"a\", \"b\"]"),
+        _ => return None,
+    };
+    (!fits).then(|| format!("it is {what}"))
+}
+
+/// What is wrong with `[plugin_settings.<plugin>]` of every plugin that can be loaded.
+pub fn wrong_settings(context: &Context) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, settings) in &context.config.plugin_settings {
+        let (Ok(plugin), Some(settings)) = (load(context, name), settings.as_table()) else { continue };
+        let schema = &plugin.manifest.config_schema;
+        for (key, value) in settings.iter().filter(|_| !schema.is_empty()) {
+            let place = sys::text::clean(&format!("plugin_settings.{name}.{key}"));
+            match schema.iter().find(|known| known.name == *key) {
+                None => wrong.push(format!("{place}: the plugin has no such setting")),
+                Some(known) => wrong.extend(unfit(known, value).map(|why| format!("{place}: {why}"))),
+            }
+        }
+    }
+    wrong
 }
 
 #[cfg(test)]

@@ -9,11 +9,12 @@ use serde::Serialize;
 use sys::{Failure, files};
 
 use super::steps::{self, Operation};
-use super::{record, repos};
+use super::{accept, record, repos};
 use crate::context::Context;
 use crate::hooks::{Source, plugins};
+use crate::model::name::quoted;
 use crate::out::Out;
-use crate::store::{Blocks, Repo, RepoState, Session};
+use crate::store::{Blocks, CLOSED, Repo, RepoState, Session};
 
 /// `ez doctor --json` (json.md).
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -68,6 +69,8 @@ fn configuration(context: &Context) -> Section {
             section.problems.push(format!("the root {} is no folder", root.display()));
         }
     }
+    section.problems.extend(crate::browser::keys::wrong(&context.config.keybinds));
+    section.problems.extend(meaningless(context));
     for program in ["git", "fzf"] {
         match sys::proc::which(program.as_ref(), &context.env) {
             Some(path) => section.report.push(format!("{program} is {}", path.display())),
@@ -76,6 +79,34 @@ fn configuration(context: &Context) -> Section {
         }
     }
     section
+}
+
+/// Values in the file that nothing here has a meaning for; `config set` refuses or tells them.
+fn meaningless(context: &Context) -> Vec<String> {
+    let config = &context.config;
+    let mut found = Vec::new();
+    let values = [
+        ("default_sort", config.default_sort.as_str()),
+        ("selector.backend", config.selector.backend.as_str()),
+        ("delete_branch", config.delete_branch.as_deref().unwrap_or_default()),
+    ];
+    for (key, value) in values {
+        let words = CLOSED.iter().find(|(closed, _)| *closed == key).map_or(&[][..], |(_, words)| words);
+        if !words.contains(&value) {
+            let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+            found.push(format!("{key} is {}, but it is one of {}", quoted(value), words.join(", ")));
+        }
+    }
+    for (key, value) in [("on_enter", config.on_enter.as_str()), ("on_create", config.on_create.as_str())] {
+        let nothing = key == "on_create" && matches!(value, "" | "none");
+        if !nothing && !accept::is_way(context, value) {
+            found.push(format!("{key} is {}, which is no key of an enabled plugin", quoted(value)));
+        }
+    }
+    if !crate::browser::is_view(context, &config.default_select_by) {
+        found.push(format!("default_select_by is {}, which is no view", quoted(&config.default_select_by)));
+    }
+    found
 }
 
 fn plugins_section(context: &Context) -> Section {
@@ -100,6 +131,7 @@ fn plugins_section(context: &Context) -> Section {
             Err(broken) => section.problems.push(format!("{}: {}", broken.name, broken.why)),
         }
     }
+    section.problems.extend(plugins::wrong_settings(context));
     section.problems.extend(crate::browser::keys::conflicts(context));
     section
 }

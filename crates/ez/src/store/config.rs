@@ -86,6 +86,13 @@ pub const KEYS: [(&str, &str); 17] = [
     ("note_cd", "alt-I"),
 ];
 
+/// Settings that take one of a few words.
+pub const CLOSED: [(&str, &[&str]); 3] = [
+    ("default_sort", &["lru", "alpha"]),
+    ("selector.backend", &["fzf", "builtin"]),
+    ("delete_branch", &["merged", ""]),
+];
+
 fn owned(items: &[&str]) -> Vec<String> {
     items.iter().map(|&item| item.to_owned()).collect()
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use sys::files::{self, Mode};
 use sys::{Failure, Paths, clock};
 
-pub use config::{Config, Selector, Stage, StageKind};
+pub use config::{CLOSED, Config, KEYS, Selector, Stage, StageKind};
 pub use each::of_each;
 pub use records::{Blocks, Repo, RepoState, Session};
 

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "homes are made and programs started here, with the plainest means")]
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests count as tests")]
 
+mod browser;
 mod commands;
 mod completions;
 mod crash;
