@@ -2,6 +2,7 @@
 //! anything else is parsed, so that its arguments arrive verbatim (clause Z1). `main` calls it.
 
 mod agents;
+mod complete;
 mod doctor;
 mod interrupt;
 mod out;
@@ -83,6 +84,12 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
     {
         return Ok(code);
     }
+    if let [_, command, flag, kind] = args.as_slice()
+        && command == "completions"
+        && flag == complete::WORDS
+    {
+        return complete::words(&kind.to_string_lossy(), env, out);
+    }
     if let Some(words) = help_below(&args) {
         return help(&words, &Context::load(env)?, out);
     }
@@ -94,9 +101,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
         return demo::run(&env, out);
     }
     if let Some(Command::Completions { shell }) = cli.command {
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut Cli::command(), "lazyagents", &mut script);
-        out.bytes(&script);
+        complete::script(shell, out);
         return Ok(0);
     }
     let context = Context::load(env)?;

@@ -310,6 +310,33 @@ fn a_completion_script_is_one_that_its_shell_reads() {
 }
 
 #[test]
+fn plugins_are_completed_beside_commands_and_their_arguments_are_their_own() {
+    let home = home_with_plugins();
+    let ids = run(&home, &["completions", "--words", "plugins"]).ok().out();
+    let id = ids.lines().next().unwrap();
+    let program = std::path::Path::new(LAZYAGENTS).parent().unwrap().display();
+    let ask = |words: &str, at: usize| {
+        let script = format!(
+            "PATH={program}:$PATH; eval \"$(lazyagents completions bash)\"; COMP_WORDS=({words}); COMP_CWORD={at}; \
+             _lazyagents_and_plugins lazyagents \"${{COMP_WORDS[{at}]}}\" \"\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        testkit::run("/bin/bash", &["--norc", "-c", &script], &home, b"").ok().out()
+    };
+    let first = ask("lazyagents ''", 1);
+    assert!(first.lines().any(|word| word == id) && first.lines().any(|word| word == "doctor"), "{first}");
+    assert_eq!(ask(&format!("lazyagents {id} ''"), 2).trim(), "", "what follows a plugin is its own");
+    assert!(ask("lazyagents plugins info ''", 3).lines().any(|word| word == id));
+    for shell in ["zsh", "fish"] {
+        if testkit::needs(shell) {
+            let script = home.write(format!("complete.{shell}"), run(&home, &["completions", shell]).ok().stdout);
+            let args: &[&str] = if shell == "zsh" { &["-n"] } else { &["--no-execute"] };
+            let read = home.run(shell, &[args, &[&script.display().to_string()]].concat());
+            assert_eq!((read.code(), read.err().as_str()), (0, ""), "{read}");
+        }
+    }
+}
+
+#[test]
 fn schemas() {
     let home = Home::new();
     let list = run(&home, &["schema"]);
