@@ -203,11 +203,14 @@ pub fn refused(context: &Context, action: &str, key: &str) -> Option<String> {
 const BESIDE: usize = 36;
 const ALONE: usize = 76;
 
-/// Every key of a picker with its help.
-pub fn help(context: &Context, picker: &str, plugins: &[Key]) -> Vec<String> {
+/// Every key of a picker with its help, in whole words where there is room.
+pub fn help(context: &Context, picker: &str, plugins: &[Key], whole: bool) -> Vec<String> {
     let core = core(context, picker);
     let (views, own): (Vec<_>, Vec<_>) = core.iter().partition(|(_, action)| VIEWS.contains(action));
-    let line = |(key, action): &&(String, &'static str)| format!("{} {}", sys::text::clean(key), words(action));
+    let line = |(key, action): &&(String, &'static str)| {
+        let words = if whole { action.replace('_', " ") } else { words(action).to_owned() };
+        format!("{} {words}", sys::text::clean(key))
+    };
     let plugins = plugins.iter().map(|key| format!("{} {}", sys::text::clean(&key.key), sys::text::clean(key.label())));
     own.iter().map(line).chain(plugins).chain(views.iter().map(line)).collect()
 }
@@ -216,7 +219,7 @@ pub fn help(context: &Context, picker: &str, plugins: &[Key]) -> Vec<String> {
 pub fn header(context: &Context, picker: &str, plugins: &[Key], preview: bool) -> String {
     let width = if preview { BESIDE } else { ALONE };
     let mut lines = vec![String::new()];
-    for help in help(context, picker, plugins) {
+    for help in help(context, picker, plugins, false) {
         let cells = sys::text::width(&help);
         let (count, Some(line)) = (lines.len(), lines.last_mut()) else { break };
         if line.is_empty() && cells <= width {
