@@ -48,7 +48,10 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     }
     if let Some(picker) = picker {
         let (plugins, _) = keys::of_plugins(context, picker);
-        out.line(&format!("\n{}", keys::help(context, picker, &plugins, true).join("  ")));
+        // fzf says how wide its window is; it would break lines anywhere.
+        let width = context.env.text("FZF_PREVIEW_COLUMNS").and_then(|columns| columns.parse().ok());
+        let lines = keys::lines(&keys::help(context, picker, &plugins, true), "  ", width.unwrap_or(usize::MAX));
+        out.line(&format!("\n{}", lines.join("\n")));
     }
     Ok(0)
 }
