@@ -42,6 +42,11 @@ pub struct Choice {
     pub query: String,
 }
 
+/// Cells that fzf has for a header at 80 columns: beside a preview, and without one.
+pub const BESIDE: usize = 36;
+/// As [`BESIDE`], where there is no preview.
+pub const ALONE: usize = 76;
+
 /// Bytes of an answer.
 const MAX: u64 = 16 << 20;
 
@@ -74,7 +79,8 @@ pub fn pick(context: &Context, list: &List, out: &mut Out) -> Result<Option<Choi
         "--print-query".to_owned(),
         format!("--height={}", context.config.selector.height),
     ];
-    let said = list.said.iter().map(|said| format!("! {}", one_line(said)));
+    let width = if list.preview.is_some() { BESIDE } else { ALONE };
+    let said = list.said.iter().flat_map(|said| text::wrap(&format!("! {}", one_line(said)), width));
     let header = said.chain(Some(list.header.clone()).filter(|header| !header.is_empty())).collect::<Vec<_>>();
     if !header.is_empty() {
         args.push(format!("--header={}", header.join("\n")));

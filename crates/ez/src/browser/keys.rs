@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use wire::hook::{Bind, View};
 
+use super::fzf::{ALONE, BESIDE};
 use super::keyname;
 use crate::context::Context;
 use crate::hooks::{Plugin, plugins};
@@ -199,34 +200,39 @@ pub fn refused(context: &Context, action: &str, key: &str) -> Option<String> {
     wrong(&keybinds).into_iter().find(|text| !before.contains(text) || text.contains(&format!("keybinds.{action} ")))
 }
 
-/// Cells that fzf has for a header at 80 columns: beside a preview, and without one.
-const BESIDE: usize = 36;
-const ALONE: usize = 76;
-
-/// Every key of a picker with its help.
-pub fn help(context: &Context, picker: &str, plugins: &[Key]) -> Vec<String> {
+/// Every key of a picker with its help, in whole words where there is room.
+pub fn help(context: &Context, picker: &str, plugins: &[Key], whole: bool) -> Vec<String> {
     let core = core(context, picker);
     let (views, own): (Vec<_>, Vec<_>) = core.iter().partition(|(_, action)| VIEWS.contains(action));
-    let line = |(key, action): &&(String, &'static str)| format!("{} {}", sys::text::clean(key), words(action));
+    let line = |(key, action): &&(String, &'static str)| {
+        let words = if whole { action.replace('_', " ") } else { words(action).to_owned() };
+        format!("{} {words}", sys::text::clean(key))
+    };
     let plugins = plugins.iter().map(|key| format!("{} {}", sys::text::clean(&key.key), sys::text::clean(key.label())));
     own.iter().map(line).chain(plugins).chain(views.iter().map(line)).collect()
+}
+
+/// Help in lines of at most `width` cells, a gap between keys and none cut.
+pub fn lines(help: &[String], gap: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for help in help {
+        match lines.last_mut() {
+            Some(line) if sys::text::width(line) + sys::text::width(gap) + sys::text::width(help) <= width => {
+                line.push_str(gap);
+                line.push_str(help);
+            }
+            _ => lines.push(help.clone()),
+        }
+    }
+    lines
 }
 
 /// Keys and their help, as a picker's header: as many as three lines hold at 80 columns, none cut. The preview has all.
 pub fn header(context: &Context, picker: &str, plugins: &[Key], preview: bool) -> String {
     let width = if preview { BESIDE } else { ALONE };
-    let mut lines = vec![String::new()];
-    for help in help(context, picker, plugins) {
-        let cells = sys::text::width(&help);
-        let (count, Some(line)) = (lines.len(), lines.last_mut()) else { break };
-        if line.is_empty() && cells <= width {
-            line.push_str(&help);
-        } else if sys::text::width(line) + 3 + cells <= width {
-            line.push_str(" · ");
-            line.push_str(&help);
-        } else if count < 3 && cells <= width {
-            lines.push(help);
-        }
-    }
+    let mut help = help(context, picker, plugins, false);
+    help.retain(|help| sys::text::width(help) <= width);
+    let mut lines = lines(&help, " · ", width);
+    lines.truncate(3);
     lines.join("\n")
 }

@@ -270,8 +270,9 @@ fn act(
             trip.sort = if trip.sort == Sort::Recent { Sort::Name } else { Sort::Recent };
             Ok(None)
         }
-        (Some("clone_repo"), _) => match view {
-            View::Folder(folder) => clone(context, folder, trip, out),
+        (Some("clone_repo"), row) => match (view, row) {
+            (View::Folder(folder), _) => clone(context, folder, trip, out),
+            (View::Workspace, Some(Row::Folder(root))) => clone(context, &root, trip, out),
             _ => Ok(None),
         },
         (Some("edit_labels"), Some(Row::Repo(repo))) => {
@@ -292,7 +293,11 @@ fn act(
         (Some(action), Some(Row::Session(repo, session))) => {
             sessions::change(context, &repo, &session, action, trip, out)
         }
-        (Some(_), _) | (None, None) => Ok(None),
+        (Some(_), Some(_)) => {
+            trip.said = Some("that key is for sessions".to_owned());
+            Ok(None)
+        }
+        (_, None) => Ok(None),
         (None, Some(Row::Repo(repo))) => Ok(Some(Next::Sessions(repo))),
         (None, Some(Row::Session(repo, session))) => {
             Ok(Some(Next::Land(Box::new(accept::enter(context, &repo, &session, out)?))))

@@ -125,6 +125,10 @@ fn act(
             let name = SessionName::parse(choice.query.trim())?;
             return make(context, repo, None, action == Some("new_bare_session"), Some(name), trip, out);
         }
+        Some(Row::Worktree(_)) => {
+            trip.said = Some("that is no session yet; Enter makes it one".to_owned());
+            return Ok(None);
+        }
         _ => return Ok(None),
     };
     if key.is_empty() {

@@ -77,7 +77,9 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         None | Some(Which::Show { json: false }) => {
             match files::read_bounded(&file, 16 << 20)? {
                 Some(bytes) => out.line(text::clean_bytes(&bytes).trim_end()),
-                None => out.line(&format!("# {} is not there: every setting has its default", file.display())),
+                None => {
+                    out.line(&format!("# {} is not there: every setting has its default", context.paths.short(&file)))
+                }
             }
             Ok(0)
         }
@@ -105,7 +107,7 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
                     }
                 })
             })?;
-            out.line(&format!("Added root: {text}"));
+            out.line(&format!("Added root: {}", text::clean(&context.paths.short(&real))));
             Ok(0)
         }
         Some(Which::RemoveRoot { path }) => {
@@ -119,7 +121,7 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
             context
                 .store
                 .update_config(|draft| draft.list("workspace_roots", |roots| roots.retain(|root| !same(root))))?;
-            out.line(&format!("Removed root: {}", text::clean(&path)));
+            out.line(&format!("Removed root: {}", text::clean(&context.paths.short(&wanted))));
             Ok(0)
         }
     }
@@ -136,7 +138,7 @@ fn init(context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let file = context.store.config_file();
     let made = files::update(&file, files::Mode::Normal, |old| Ok(old.is_none().then(|| FIRST.as_bytes().to_vec())))?;
     let word = if made { "Wrote" } else { "Kept" };
-    out.line(&format!("{word} {}", file.display()));
+    out.line(&format!("{word} {}", text::clean(&context.paths.short(&file))));
     Ok(0)
 }
 

@@ -211,6 +211,10 @@ pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result
                 out.json(&entries)?;
                 return Ok(0);
             }
+            if entries.is_empty() {
+                out.line("The trash is empty.");
+                return Ok(0);
+            }
             let wide =
                 |of: fn(&bin::Entry) -> &str| entries.iter().map(|e| text::width(of(e))).max().unwrap_or(0).min(40);
             let (names, repos) = (wide(|entry| &entry.name), wide(|entry| &entry.repo));

@@ -24,8 +24,8 @@ pub(super) struct Args {
     #[arg(long)]
     session_actions: bool,
     /// Whose keys are told: the picker that is open
-    #[arg(long, default_value = "session")]
-    picker: String,
+    #[arg(long)]
+    picker: Option<String>,
     #[arg(long)]
     any: bool,
 }
@@ -38,14 +38,21 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
             let sessions = context.store.sessions(&repo.id).unwrap_or_default();
             sessions.into_iter().find(|session| session.id == what).map(|session| (repo, session))
         });
+    let mut picker = args.picker.as_deref();
     if let Some((repo, session)) = of_session {
         of(context, repo, &session, out);
+        picker = picker.or(Some("session"));
     } else if what.starts_with('/') {
         let repo = repos.iter().find(|repo| repo.path == what);
         folder(context, repo, None, what, out);
     }
-    let (plugins, _) = keys::of_plugins(context, &args.picker);
-    out.line(&format!("\n{}", keys::help(context, &args.picker, &plugins).join("  ")));
+    if let Some(picker) = picker {
+        let (plugins, _) = keys::of_plugins(context, picker);
+        // fzf says how wide its window is; it would break lines anywhere.
+        let width = context.env.text("FZF_PREVIEW_COLUMNS").and_then(|columns| columns.parse().ok());
+        let lines = keys::lines(&keys::help(context, picker, &plugins, true), "  ", width.unwrap_or(usize::MAX));
+        out.line(&format!("\n{}", lines.join("\n")));
+    }
     Ok(0)
 }
 

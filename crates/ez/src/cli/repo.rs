@@ -133,7 +133,7 @@ impl More {
 
 pub(super) fn clone(args: &CloneArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
     let (repo, landing) = repos::clone(context, &args.url, args.path.as_deref(), out)?;
-    out.line(&format!("Registered: {}", text::clean(&repo.path)));
+    out.line(&format!("Registered: {}", text::clean(&context.paths.short(Path::new(&repo.path)))));
     land(landing, context, out)
 }
 
@@ -149,7 +149,7 @@ pub(super) fn add(args: &AddArgs, context: &Context, out: &mut Out) -> Result<u8
     };
     let repo = repos::add(context, &path, out)?;
     let kind = if repo.is_git { "" } else { " (non-git)" };
-    out.line(&format!("Registered: {}{kind}", text::clean(&repo.path)));
+    out.line(&format!("Registered: {}{kind}", text::clean(&context.paths.short(Path::new(&repo.path)))));
     if !repo.is_git {
         out.note("It is no git repository: its sessions have no worktrees, and no plugin is asked.");
     }

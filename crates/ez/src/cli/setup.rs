@@ -55,7 +55,7 @@ fn roots(context: &Context, out: &mut Out) -> Result<(), Failure> {
     let real = path.canonicalize().map_err(|error| Failure::io("use the root", &path, &error))?;
     let text = utf8(&real)?;
     context.store.update_config(|draft| draft.list("workspace_roots", |roots| roots.push(text.clone())))?;
-    out.line(&format!("Added root: {text}"));
+    out.line(&format!("Added root: {}", context.paths.short(&real)));
     Ok(())
 }
 

@@ -59,21 +59,21 @@ pub fn examine(context: &Context, fix: bool, out: &mut Out) -> Report {
 
 fn configuration(context: &Context) -> Section {
     let mut section = Section::new("configuration");
-    section.report.push(format!("configuration in {}", context.store.root.display()));
-    section.report.push(format!("data in {}", context.store.data.display()));
+    section.report.push(format!("configuration in {}", context.paths.short(&context.store.root)));
+    section.report.push(format!("data in {}", context.paths.short(&context.store.data)));
     if let Err(failure) = context.store.config() {
         section.problems.push(failure.to_string());
     }
     for root in context.config.roots(&context.paths) {
         if !root.is_dir() {
-            section.problems.push(format!("the root {} is no folder", root.display()));
+            section.problems.push(format!("the root {} is no folder", context.paths.short(&root)));
         }
     }
     section.problems.extend(crate::browser::keys::wrong(&context.config.keybinds));
     section.problems.extend(meaningless(context));
     for program in ["git", "fzf"] {
         match sys::proc::which(program.as_ref(), &context.env) {
-            Some(path) => section.report.push(format!("{program} is {}", path.display())),
+            Some(path) => section.report.push(format!("{program} is {}", context.paths.short(&path))),
             None if program == "git" => section.problems.push("git is not in PATH".to_owned()),
             None => section.report.push("fzf is not in PATH: the browser needs it".to_owned()),
         }
@@ -160,7 +160,7 @@ fn set_aside_damaged(path: &Path, read: impl Fn(&str) -> Result<(), Failure>, fi
 }
 
 fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, out: &mut Out) {
-    section.report.push(format!("{} {}", repo.id, repo.path));
+    section.report.push(format!("{} {}", repo.id, context.paths.short(Path::new(&repo.path))));
     let there = Path::new(&repo.path).is_dir();
     if !there {
         section.problems.push(format!(

@@ -237,10 +237,12 @@ fn only_keys_that_work_are_told_and_none_is_cut() {
 fn in_the_tree_sessions_are_made_renamed_and_deleted() {
     let mut home = home();
     with_sessions(&home);
-    let script = "0 - alt-r two\n0 dos - -\n0 - alt-d dos\n0 - alt-n api\n0 - - Full\n0 three - -\n130\n";
+    let script =
+        "0 - alt-r two\n0 dos - -\n0 - alt-d dos\n0 - alt-d api\n0 - alt-n api\n0 - - Full\n0 three - -\n130\n";
     scripted(&mut home, script);
     let _ = run(EZ, &["--all", "--select-by", "tree"], &home, b"y\n").ok();
     assert_eq!(names(&home, "api"), ["one", "three"]);
+    assert!(starts(&home)[4].contains("! that key is for sessions"), "{:?}", starts(&home));
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn the_first_bare_start_offers_setup_and_setup_can_be_repeated() {
     home.write(".bashrc", "# mine");
     home.set_env("SHELL", "/bin/bash");
     let pty = Pty::spawn(EZ, &[], &home, 40, 100);
-    pty.wait_text("Run ez setup now? [y/N]");
+    pty.wait_text("Run ez setup now? [Y/n]");
     pty.send("y\r");
     pty.wait_text("[~/src]");
     pty.send("\r");
@@ -36,6 +36,6 @@ fn the_first_bare_start_offers_setup_and_setup_can_be_repeated() {
 fn a_script_is_not_asked() {
     let home = home();
     let told = ez(&home, &[]);
-    assert!(told.err().contains("`ez setup`") && !told.err().contains("[y/N]"), "{told}");
+    assert!(told.err().contains("`ez setup`") && !told.err().contains("[Y/n]"), "{told}");
     assert!(!home.root().join("config/ez/config.toml").exists());
 }
