@@ -6,6 +6,7 @@
 mod commands;
 mod completions;
 mod crash;
+mod dirty;
 mod doctor;
 mod going;
 mod guide;
