@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sys::proc::{self, Cancel, Finished, HandOver, Limits, Spec};
+use sys::proc::{self, Cancel, Feed, Finished, HandOver, Limits, Spec};
 use sys::{Env, Failure, text};
 
 use crate::context::Context;
@@ -76,6 +76,27 @@ impl Git {
         if done.exit.ok() { Ok(done.stdout) } else { Err(failed(args, &done)) }
     }
 
+    /// As [`Git::bytes`], with all of git's stdin.
+    ///
+    /// # Errors
+    /// As [`Git::text`].
+    pub fn fed(&self, args: &[&str], stdin: &[u8]) -> Result<Vec<u8>, Failure> {
+        let limits = Limits { deadline: None, output: MAX, merged: false };
+        let mut said = Vec::new();
+        let feed = Feed { stdin, stderr: &mut |bytes| said.extend_from_slice(bytes) };
+        let mut done = proc::run_fed(&self.spec(args), &limits, feed)?;
+        done.stderr = said;
+        if done.exit.ok() { Ok(done.stdout) } else { Err(failed(args, &done)) }
+    }
+
+    /// The same git with another index, which it makes when it is not there.
+    #[must_use]
+    pub fn with_index(&self, index: &Path) -> Self {
+        let mut other = self.clone();
+        other.env.set("GIT_INDEX_FILE", index.as_os_str());
+        other
+    }
+
     /// The one line of a git call; `None` when it fails or says nothing.
     pub fn line(&self, args: &[&str]) -> Option<String> {
         let text = self.text(args).ok()?;
@@ -142,7 +163,9 @@ impl Git {
         Ok(found)
     }
 
-    fn links_to_main(&self, name: &str, main: &mut Option<PathBuf>) -> bool {
+    /// True for a link to the same place in the main checkout, whose folder `main` keeps between calls.
+    pub fn links_to_main(&self, name: impl AsRef<Path>, main: &mut Option<PathBuf>) -> bool {
+        let name = name.as_ref();
         let Ok(target) = std::fs::read_link(self.dir.join(name)) else { return false };
         let main = main.get_or_insert_with(|| GitDir::at(&self.dir).map(|tree| tree.main()).unwrap_or_default());
         main.is_absolute() && *main != self.dir && target == main.join(name)

@@ -18,15 +18,12 @@ const VARIABLE: &str = "EZ_TMUX_SESSION";
 const STATE: &str = "tmux_session";
 
 /// The name of a session's tmux session; tmux itself would turn `.` and `:` to `_`. What tmux gives a meaning
-/// in a format (`#`), a target (a leading `$`, trailing `;`) or an output (control characters, `\`) becomes `_` too.
+/// in a format (`#`), a target (`$`, which it escapes in some versions, `;`) or an output (control characters, `\`) becomes
+/// `_` too.
 pub fn session_name(repo: &Path, session: &str) -> String {
     let name = format!("{}/{session}", base_name(repo));
-    let plain = |char: char| if matches!(char, '.' | ':' | '#' | '\\' | ';') || char.is_control() { '_' } else { char };
-    let mut name: String = name.chars().map(plain).collect();
-    if name.starts_with('$') {
-        name.replace_range(..1, "_");
-    }
-    name
+    let special = |char: char| matches!(char, '.' | ':' | '#' | '\\' | ';' | '$') || char.is_control();
+    name.chars().map(|char| if special(char) { '_' } else { char }).collect()
 }
 
 /// The name when another session has [`session_name`] already: the same for the same id, at any time.
@@ -108,7 +105,8 @@ impl Wanted<'_> {
 
     /// The whole command line that makes it. `-c` is a format, so that a path with `#(...)` would be run.
     fn create(&self, name: &str, with_env: bool) -> Vec<OsString> {
-        let mut args: Vec<OsString> = ["-u", "new-session", "-d", "-s", name, "-c"].map(OsString::from).to_vec();
+        let mut args: Vec<OsString> =
+            ["-u", "new-session", "-d", "-P", "-F", "#{session_id}", "-s", name, "-c"].map(OsString::from).to_vec();
         args.push(literal(self.folder.display().to_string().replace('#', "##")));
         if with_env {
             for (key, value) in self.variables(name) {
@@ -167,6 +165,22 @@ impl Tmux {
         Ok(if done.exit.ok() { Ok(()) } else { Err(words(&done)) })
     }
 
+    /// As [`Tmux::call`] for a command line that makes a session first: when a later command of it fails, the session,
+    /// which nobody could find again, goes.
+    fn make(&self, args: &[OsString]) -> Result<Result<(), String>, Failure> {
+        let args: Vec<_> = args.iter().map(OsString::as_os_str).collect();
+        let done = self.0.call(None, &args)?;
+        if done.exit.ok() {
+            return Ok(Ok(()));
+        }
+        let made = String::from_utf8_lossy(&done.stdout).trim().to_owned();
+        let number = made.strip_prefix('$').is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        if number && let Err(said) = self.call(&["kill-session", "-t", &made].map(OsString::from))? {
+            say(&format!("a tmux session is left: {said}"));
+        }
+        Ok(Err(words(&done)))
+    }
+
     /// Makes it and marks it, in one start; the name it got. A name that is taken by another session, or by one that
     /// is not ours, gives way to [`other_name`]; one that is this session's already is marked afresh and kept.
     fn create(&self, repo: &Path, wanted: &Wanted<'_>) -> Result<String, Failure> {
@@ -176,7 +190,7 @@ impl Tmux {
         let mut with_env = true;
         // At most: without -e (tmux before 3.2), and with the other name.
         for _ in 0..3 {
-            match self.call(&wanted.create(&name, with_env))? {
+            match self.make(&wanted.create(&name, with_env))? {
                 Ok(()) => return Ok(name),
                 Err(said) if said.contains("duplicate session") => {
                     if let Some(own) = self.find(wanted.session) {
@@ -298,7 +312,15 @@ fn rename(tmux: &Tmux, request: &Request, session: &Session, repo: &Path) -> Res
     }
     match tmux.call(&args)? {
         Ok(()) => Ok(Some(new)),
-        Err(said) => Err(Failure::new(format!("could not rename the tmux session {}", own.name)).cause(said)),
+        Err(said) => {
+            let failure = Failure::new(format!("could not rename the tmux session {}", own.name)).cause(said);
+            let now = tmux.find(session).filter(|now| *now != own.name);
+            let back = now.map(|now| ["rename-session".into(), "-t".into(), format!("={now}"), own.name.clone()]);
+            Err(match back.map(|back| tmux.call(&back.map(OsString::from))).transpose()? {
+                Some(Err(said)) => failure.cause(format!("it keeps its new name: {said}")),
+                _ => failure,
+            })
+        }
     }
 }
 
@@ -349,6 +371,7 @@ mod tests {
         let name = |repo: &str, session: &str| session_name(Path::new(repo), session);
         assert_eq!(name("/ws/repo", "feat.b:c d"), "repo/feat_b_c d");
         assert_eq!(name("/ws/$r#(x)", "a\n\\;"), "_r_(x)/a___");
+        assert_eq!(name("/ws/repo", "fix$PATH"), "repo/fix_PATH");
         assert_ne!(other_name("r/a_b", "1"), other_name("r/a_b", "2"));
     }
 

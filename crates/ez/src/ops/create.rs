@@ -32,12 +32,14 @@ pub struct Wanted {
     pub start_point: Option<String>,
     /// Variables from the start.
     pub env: BTreeMap<String, String>,
+    /// The id it gets; empty: a new one.
+    pub id: String,
 }
 
 impl Wanted {
     /// A plain session of this name.
     pub fn new(name: SessionName) -> Self {
-        Self { name, parent: None, bare: false, start_point: None, env: BTreeMap::new() }
+        Self { name, parent: None, bare: false, start_point: None, env: BTreeMap::new(), id: String::new() }
     }
 }
 
@@ -188,7 +190,7 @@ fn fresh(repo: &Repo, wanted: &Wanted, parent_id: Option<String>) -> Session {
         env.insert("ez_start_point".to_owned(), point.clone());
     }
     Session {
-        id: uuid::Uuid::new_v4().to_string(),
+        id: if wanted.id.is_empty() { uuid::Uuid::new_v4().to_string() } else { wanted.id.clone() },
         name: wanted.name.as_str().to_owned(),
         parent_id,
         // A plain folder is the session's place; no hook could give another.

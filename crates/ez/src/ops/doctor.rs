@@ -192,6 +192,9 @@ fn repository(context: &Context, repo: &Repo, fix: bool, section: &mut Section, 
             None => section.problems.extend(set_aside_damaged(&left.file, readable, fix)),
         }
     }
+    if fix {
+        record::sweep(context, &repo.id);
+    }
     let sessions = context.store.sessions(&repo.id).unwrap_or_default();
     for session in &sessions {
         if there

@@ -6,6 +6,7 @@ pub mod create;
 pub mod delete;
 pub mod doctor;
 pub mod from_dirty;
+pub mod held;
 pub mod moves;
 pub mod plugin;
 pub mod prune;

@@ -125,7 +125,8 @@ fn plan(
         let branch = crate::git::branch(context, &tree)
             .filter(|branch| *branch == session.name || *branch == git_name(&session.name));
         if let Some(from) = branch {
-            steps.push(Step::RenameBranch { from, to: new_branch.clone() });
+            let tip = Git::new(context, &repo.path).commit(&format!("refs/heads/{from}"));
+            steps.push(Step::RenameBranch { from, to: new_branch.clone(), tip });
         }
         // The session's name, not the branch's: git-worktree finds the worktree of a parent by it.
         let target = new_folder(path, session, name.as_str());
@@ -146,10 +147,32 @@ fn move_worktree(context: &Context, repo: &Repo, steps: &[Step]) -> Result<(), F
     let git = Git::new(context, &repo.path);
     for step in steps {
         match step {
-            Step::RenameBranch { from, to } => drop(git.text(&["branch", "-m", "--", from, to])?),
+            Step::RenameBranch { from, to, .. } => drop(git.text(&["branch", "-m", "--", from, to])?),
             Step::MoveWorktree { from, to } => move_folder(&git, from, Path::new(to), to)?,
             _ => {}
         }
+    }
+    Ok(())
+}
+
+/// Undoes the renaming of a branch, however far git came: it has no way back of its own from its middle, where neither
+/// name is there. Worktrees that are on the new name are on the old one again.
+///
+/// # Errors
+/// When git refuses, or the branch was lost and nobody knows where it was.
+pub(super) fn name_back(git: &Git, from: &str, to: &str, tip: Option<&str>) -> Result<(), Failure> {
+    let full = |name: &str| format!("refs/heads/{name}");
+    let (old, new) = (full(from), full(to));
+    match (git.commit(&old), git.commit(&new), tip) {
+        (None, Some(_), _) => return git.text(&["branch", "-m", "--", to, from]).map(drop),
+        (None, None, Some(tip)) => drop(git.text(&["update-ref", &old, tip, ""])?),
+        (None, None, None) => return Err(Failure::new(format!("there is no branch {from} and none {to}"))),
+        (Some(_), None, _) => {}
+        // Whoever made one of them again meanwhile has the word.
+        (Some(_), Some(_), _) => return Ok(()),
+    }
+    for tree in git.worktrees()?.iter().filter(|tree| tree.branch.as_deref() == Some(to)) {
+        git.text(&["-C", &tree.path, "symbolic-ref", "-m", "ez: the rename was undone", "HEAD", &old])?;
     }
     Ok(())
 }

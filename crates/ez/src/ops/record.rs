@@ -76,7 +76,8 @@ pub fn open(context: &Context, repo: &Repo, kind: &str, session: &Session, steps
         steps,
     };
     let open = Open { file, lock, record };
-    files::write_new(&open.file, &open.bytes()?, Mode::Normal)?;
+    // Whole or not at all. The lock is held: nobody else can have made it since.
+    files::write_whole(&open.file, &open.bytes()?, Mode::Normal)?;
     Ok(open)
 }
 
@@ -124,6 +125,29 @@ pub fn any(context: &Context, repo: &str) -> bool {
     entries.map(|entry| entry.path()).any(|file| file.extension().is_some_and(|ext| ext == "json"))
 }
 
+/// Removes what killed processes leave beside their records: locks that nobody holds and that guard no record, and what
+/// was written of a record before it had its name. What cannot be removed stays; it harms nobody.
+pub fn sweep(context: &Context, repo: &str) {
+    let Ok(entries) = std::fs::read_dir(dir(context, repo)) else { return };
+    let hour_ago = sys::clock::wall().checked_sub(Duration::from_secs(60 * 60));
+    for entry in entries.flatten() {
+        let file = entry.path();
+        let written = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        match file.extension().and_then(|extension| extension.to_str()) {
+            Some("lock") if !file.with_extension("json").exists() => {
+                if let Ok(lock) = Lock::acquire(&file, Duration::ZERO, "ez doctor")
+                    && !file.with_extension("json").exists()
+                {
+                    let _ = lock.remove();
+                }
+            }
+            // A younger one may still be in the making.
+            Some("tmp") if written.is_some() && written < hour_ago => drop(files::remove_file(&file)),
+            _ => {}
+        }
+    }
+}
+
 /// The records of a repository whose process is gone.
 pub fn left(context: &Context, repo: &str) -> Vec<Left> {
     let Ok(entries) = std::fs::read_dir(dir(context, repo)) else { return Vec::new() };
@@ -137,5 +161,7 @@ pub fn left(context: &Context, repo: &str) -> Vec<Left> {
         let Ok(Some(bytes)) = files::read_bounded(&file, 16 << 20) else { continue };
         found.push(Left { record: serde_json::from_slice(&bytes).ok(), file, _lock: lock });
     }
+    // What is made of the changes depends on what becomes of the session that was made for them.
+    found.sort_by_key(|left| left.record.as_ref().is_some_and(|record| record.kind == "from-dirty"));
     found
 }

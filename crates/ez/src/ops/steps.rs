@@ -57,6 +57,9 @@ pub enum Step {
         from: String,
         /// Its name after.
         to: String,
+        /// Its commit: a killed git may leave neither name.
+        #[serde(default)]
+        tip: Option<String>,
     },
     /// A worktree moves. Undone: it is back.
     MoveWorktree {
@@ -67,21 +70,34 @@ pub enum Step {
     },
     /// The session is listed under another name and folder. Undone: as the record holds it.
     Rename,
-    /// Uncommitted changes are taken out of a folder into a stash with this message. Undone: they are back.
+    /// Uncommitted changes of a folder are held in a commit and put into a session that is made for them; the folder keeps
+    /// them. Finished where that session stands, else nothing is left of it.
     Hold {
         /// The folder.
         folder: String,
-        /// The stash's message.
+        /// The commit's message.
         message: String,
+        /// The commit.
+        #[serde(default)]
+        commit: String,
+        /// The id of the session that is made.
+        #[serde(default)]
+        made: String,
     },
-    /// Held changes go into another folder, and the stash goes. Only finished, never undone.
+    /// Held changes are in another folder and go from the first one. Only finished, never undone.
     Move {
         /// The folder they came from.
         folder: String,
-        /// The stash's message.
+        /// The commit's message.
         message: String,
-        /// The folder they go to.
+        /// The folder they are in.
         to: String,
+        /// The commit.
+        #[serde(default)]
+        commit: String,
+        /// The id of the session that was made.
+        #[serde(default)]
+        made: String,
     },
     /// A trash entry is brought back. Only finished: until its end the entry holds everything.
     Restore,
@@ -138,11 +154,8 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
             let what = format!("a plugin has removed its worktree; all of it is in the trash, {}", session.id);
             told(what, trash::take_back(context, repo, session, out))
         }
-        Step::RenameBranch { from, to } => {
-            let full = |name: &str| format!("refs/heads/{name}");
-            let needed = git().commit(&full(from)).is_none() && git().commit(&full(to)).is_some();
-            let back = if needed { git().text(&["branch", "-m", "--", to, from]).map(drop) } else { Ok(()) };
-            told(format!("the branch is called {to} now"), back)
+        Step::RenameBranch { from, to, tip } => {
+            told(format!("the branch is not called {from} again"), moves::name_back(&git(), from, to, tip.as_deref()))
         }
         Step::MoveWorktree { from, to } => {
             told(format!("the worktree is not back in {from}"), moves::move_back(&git(), from, to))
@@ -156,10 +169,7 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
             });
             told(format!("the session is not called {} again", quoted(&session.name)), back.map(drop))
         }
-        Step::Hold { folder, message } => {
-            told("the uncommitted changes".to_owned(), from_dirty::take_back(context, folder, message))
-        }
-        Step::Delete { .. } | Step::Unlist | Step::Move { .. } | Step::Restore => Vec::new(),
+        Step::Delete { .. } | Step::Unlist | Step::Hold { .. } | Step::Move { .. } | Step::Restore => Vec::new(),
     }
 }
 
@@ -213,8 +223,11 @@ pub fn settle(operation: &Operation<'_>, steps: &[Step], out: &mut Out) -> Resul
     };
     for step in steps {
         match step {
-            Step::Move { folder, message, to } => {
-                return from_dirty::finish(context, folder, message, to).map(|()| "finished");
+            Step::Hold { folder, commit, made, .. } => {
+                return from_dirty::settle(operation, (folder, commit, made), None, out);
+            }
+            Step::Move { folder, commit, made, to, .. } => {
+                return from_dirty::settle(operation, (folder, commit, made), Some(to), out);
             }
             Step::Restore => {
                 // Nothing in the trash any more: it was at its end.

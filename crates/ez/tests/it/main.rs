@@ -7,6 +7,7 @@ mod browser;
 mod commands;
 mod completions;
 mod crash;
+mod dirty;
 mod doctor;
 mod going;
 mod guide;

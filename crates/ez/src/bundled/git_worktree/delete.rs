@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sys::{Env, Failure, files};
 
 use super::git::{self, Folder, Git};
-use super::plan::Place;
+use super::plan::{self, Place};
 use super::{remove_empty, utf8};
 use crate::bundled::request::{Answer, Request, Session};
 use crate::bundled::tool::{args, say};
@@ -32,8 +32,14 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
             // A create that failed has made none; there is nothing to tell then.
             if session.path.is_some() {
                 say(&format!("the worktree {shown} was gone already"));
+            } else {
+                git::remove_unfinished(repo, &path)?;
             }
             forget(&Git::new(env), repo, &path);
+            remove_empty(path.parent(), &place.base());
+            return Ok(Answer::ok());
+        }
+        Folder::Other if session.path.is_none() && git::remove_unfinished(repo, &path)? => {
             remove_empty(path.parent(), &place.base());
             return Ok(Answer::ok());
         }
@@ -44,6 +50,19 @@ pub(super) fn delete(request: &Request, session: &Session, env: &Env) -> Result<
             return Ok(Answer::ok());
         }
     };
+    if session.path.is_none() {
+        // A create is undone that did not come to its answer, so this may be a worktree that was there before it. Its
+        // own is on the session's branch, or on none yet.
+        let own = plan::branch(&session.name);
+        if let Some(other) = git::branch_in(&admin)?.filter(|branch| *branch != own) {
+            say(&format!(
+                "{shown} is on the branch '{}', was made by another command and stays",
+                sys::text::clean(&other)
+            ));
+            return Ok(Answer::ok());
+        }
+        git::unlock_unfinished(&admin)?;
+    }
     git::refuse_locked(&path, &admin)?;
     let trash = move_to_trash(&place, session, &path)?;
     let kept = kept_beside(&trash);

@@ -26,7 +26,8 @@ impl Git {
         for name in GIT_LOCATION {
             tool.env().remove(name);
         }
-        tool.env().set("GIT_TERMINAL_PROMPT", "0");
+        // Its words are read here: whether a path is registered, whose lock one is. Only messages follow this variable.
+        tool.env().set("GIT_TERMINAL_PROMPT", "0").set("LANGUAGE", "C");
         Self(tool)
     }
 
@@ -174,6 +175,39 @@ pub(super) fn folder(repo: &Path, path: &Path) -> Result<Folder, Failure> {
 pub(super) fn locked(admin: &Path) -> Result<Option<String>, Failure> {
     let reason = files::read_bounded(&admin.join("locked"), SMALL)?;
     Ok(reason.map(|reason| sys::text::clean(String::from_utf8_lossy(&reason).trim())))
+}
+
+/// The reason of git's own lock on a worktree that it is making (`git worktree add`).
+const MAKING: &str = "initializing";
+
+/// Takes git's own lock from a worktree whose making was killed; any other lock stays.
+pub(super) fn unlock_unfinished(admin: &Path) -> Result<(), Failure> {
+    if locked(admin)?.as_deref() == Some(MAKING) {
+        files::remove_file(&admin.join("locked"))?;
+    }
+    Ok(())
+}
+
+/// Removes what a killed `git worktree add` left of a worktree at `path` before it was one: git's folder for it, and the
+/// file `.git`. False when git has begun none there.
+pub(super) fn remove_unfinished(repo: &Path, path: &Path) -> Result<bool, Failure> {
+    let Ok(entries) = std::fs::read_dir(common_dir(repo)?.join("worktrees")) else { return Ok(false) };
+    let dot_git = path.join(".git");
+    for admin in entries.flatten().map(|entry| entry.path()) {
+        let begun = locked(&admin)?.as_deref() == Some(MAKING);
+        if !begun || line_of(&admin.join("gitdir"))?.is_none_or(|there| there != dot_git) {
+            continue;
+        }
+        let alone = path.read_dir().map_or(0, |entries| entries.flatten().filter(|e| e.file_name() != ".git").count());
+        if alone > 0 {
+            return Ok(false);
+        }
+        files::remove_file(&dot_git)?;
+        files::remove_empty_dir(path)?;
+        files::remove_tree(&admin)?;
+        return Ok(true);
+    }
+    Ok(false)
 }
 
 /// The refusal of a locked worktree.
