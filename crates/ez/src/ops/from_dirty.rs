@@ -44,7 +44,8 @@ pub fn from_dirty(
     // The record is the source's: nobody deletes or renames it meanwhile. A main checkout may have none.
     let mut source = from.clone();
     if source.id.is_empty() {
-        source.id.clone_from(&id);
+        // Its own: the new session's is taken by its making.
+        source.id = uuid::Uuid::new_v4().to_string();
     }
     let mut open = record::open(context, repo, "from-dirty", &source, vec![kept.hold(&message)])?;
     if let Err(failure) = kept.keep(&git) {
