@@ -317,6 +317,7 @@ fn keys() -> String {
         ("Sessions", keys::actions("session")),
         ("Repositories", keys::actions("repo")),
         ("Folders", keys::actions("workspace")),
+        ("Tree, on a session", keys::actions("tree")),
     ];
     for (title, actions) in pickers {
         let rows = actions.iter().map(|action| vec![code(config.key(action)), does(action).to_owned(), code(action)]);

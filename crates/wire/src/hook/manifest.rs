@@ -79,7 +79,7 @@ pub struct Bind {
 pub struct Setting {
     /// The key in `[plugin_settings.<plugin>]`.
     pub name: String,
-    /// bool, string, int, float, list: only told to people.
+    /// bool, string, integer, float or array; `ez config set` refuses another type. Any other word takes anything.
     #[serde(rename = "type", default)]
     pub kind: String,
     /// Sent when the person has not set it.
