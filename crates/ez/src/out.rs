@@ -10,6 +10,8 @@ pub struct Out {
     stdout: std::io::BufWriter<std::io::Stdout>,
     closed: bool,
     colour: bool,
+    /// Lines on stderr since [`Out::mark`].
+    told: usize,
 }
 
 impl Out {
@@ -17,7 +19,7 @@ impl Out {
     pub fn new(env: &Env) -> Self {
         let stdout = std::io::stdout();
         let colour = stdout.is_terminal() && env.get("NO_COLOR").is_none() && env.text("TERM") != Some("dumb");
-        Self { stdout: std::io::BufWriter::new(stdout), closed: false, colour }
+        Self { stdout: std::io::BufWriter::new(stdout), closed: false, colour, told: 0 }
     }
 
     /// The data is read by a person, on a terminal.
@@ -59,8 +61,10 @@ impl Out {
     /// A line for the person on stderr, as it is.
     pub fn note(&mut self, text: &str) {
         self.flush();
+        let text = text::clean_lines(text);
+        self.told += 1 + text.matches('\n').count();
         // Nobody to tell is no failure.
-        let _ = writeln!(std::io::stderr(), "{}", text::clean_lines(text));
+        let _ = writeln!(std::io::stderr(), "{text}");
     }
 
     /// Words for the person on stderr, with the program's name in front.
@@ -81,6 +85,19 @@ impl Out {
         }
     }
 
+    /// What is told from here on can be taken back by [`Out::wipe`].
+    pub fn mark(&mut self) {
+        self.told = 0;
+    }
+
+    /// Takes what was told and asked since [`Out::mark`] off the terminal: it was declined, and nothing came of it.
+    pub fn wipe(&mut self) {
+        let lines = std::mem::take(&mut self.told);
+        if lines > 0 && self.can_ask() {
+            let _ = write!(std::io::stderr(), "\u{1b}[{lines}A\r\u{1b}[J");
+        }
+    }
+
     /// Somebody sits there: questions on stderr are seen, and stdin is a terminal.
     pub fn can_ask(&self) -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
@@ -92,6 +109,7 @@ impl Out {
         let _ = write!(std::io::stderr(), "{} ", text::clean_lines(question));
         let _ = std::io::stderr().flush();
         let answer = read_line();
+        self.told += 1 + question.matches('\n').count();
         if answer.is_none() {
             // Nobody ended the question's line.
             let _ = writeln!(std::io::stderr());

@@ -283,8 +283,11 @@ fn act(
             Ok(None)
         }
         (Some("remove_repo"), Some(Row::Repo(repo))) => {
+            out.mark();
             if out.confirm(&format!("Take {} off the list (its folder stays)?", quoted(&repo.name))) == Some(true) {
                 trip.carried.extend(repos::remove(context, &repo, false, out)?.post);
+            } else {
+                out.wipe();
             }
             Ok(None)
         }

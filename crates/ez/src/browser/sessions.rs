@@ -234,10 +234,11 @@ pub(super) fn make(
 
 fn remove(context: &Context, repo: &Repo, session: &Session, trip: &mut Trip, out: &mut Out) -> Result<(), Failure> {
     let how = delete::How { always_ask: true, ..delete::How::default() };
+    out.mark();
     match delete::delete(context, repo, session, how, out) {
         Ok(landing) => trip.carried.extend(landing.post),
         // No is an answer.
-        Err(failure) if failure.exit_code() == 130 => {}
+        Err(failure) if failure.exit_code() == 130 => out.wipe(),
         Err(failure) => return Err(failure),
     }
     Ok(())

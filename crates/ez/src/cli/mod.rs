@@ -327,7 +327,8 @@ fn explain(mut error: clap::Error, out: &mut Out) -> u8 {
         out.note(text.trim_end());
         2
     } else if error.use_stderr() {
-        out.say(text.trim_start_matches("error: ").trim_end());
+        // Where a tip was taken out, its blank line stays.
+        out.say(&text.trim_start_matches("error: ").trim_end().replace("\n\n\n", "\n\n"));
         2
     } else {
         out.bytes(text.as_bytes());

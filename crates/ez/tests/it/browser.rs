@@ -285,8 +285,19 @@ fn esc_at_a_question_is_no_and_a_typo_gets_no_empty_tip() {
     let _ = run(EZ, &["-r", "api"], &home, b"\x1b\n").ok();
     assert!(names(&home, "api").contains(&"two".to_owned()));
     let unknown = ez(&home, &["session", "nw"]);
-    assert!(
-        unknown.code() == 2 && !unknown.err().contains("tip:\n") && !unknown.err().trim().ends_with("tip:"),
-        "{unknown}"
-    );
+    let told = unknown.err();
+    assert!(unknown.code() == 2 && !told.contains("tip:") && !told.contains("\n\n\n"), "{unknown}");
+}
+
+#[test]
+fn a_question_that_was_declined_leaves_nothing_on_the_terminal() {
+    let mut home = home();
+    with_sessions(&home);
+    scripted(&mut home, "0 - alt-d two\n130\n130\n");
+    let pty = testkit::Pty::spawn(EZ, &["-r", "api"], &home, 20, 80);
+    pty.wait_text("Delete it? [y/N]");
+    pty.send("\x1b\r");
+    pty.wait_exit(std::time::Duration::from_secs(10));
+    assert_eq!(pty.text().trim(), "");
+    assert!(names(&home, "api").contains(&"two".to_owned()));
 }
