@@ -100,6 +100,12 @@ fn all_of_it_moves_and_nothing_is_left_behind() {
     let _ = dirty.ez(&["session", "from-dirty", "x"]).ok();
     dirty.moved("x");
     dirty.nothing_left();
+    // A main checkout without a session of its own.
+    let dirty = Dirty::new();
+    let _ = dirty.ez(&["session", "new", "other"]).ok();
+    let _ = dirty.ez(&["session", "from-dirty", "x"]).ok();
+    dirty.moved("x");
+    dirty.nothing_left();
 }
 
 #[test]
