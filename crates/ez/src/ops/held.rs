@@ -58,12 +58,19 @@ impl Work {
             return Err(Failure::new(format!("{} has no commit yet", git.dir().display()))
                 .hint("make a first commit; changes need something to stand on"));
         };
-        let stash = git.text(&["stash", "create", "ez"])?;
-        let [tracked, staged] = match stash.trim() {
-            "" => [clean.clone(), clean.clone()],
-            stash => revs(git, [&format!("{stash}^{{tree}}"), &format!("{stash}^2^{{tree}}")])
-                .ok_or_else(|| Failure::new(format!("git does not know the stash {stash} that it made")))?,
-        };
+        // Not by `git stash create`, which keeps a file that a folder has taken the place of, and knows no entry of
+        // `git add -N`. The copy keeps what git knows of the files, so that it reads none again, and its time, by which
+        // git tells which ones it has to.
+        let (kept, other) = other_index(git)?;
+        let index = git.line(&["rev-parse", "--git-path", "index"]).unwrap_or_default();
+        let index = git.dir().join(index);
+        if index.exists() {
+            files::copy_tree(&index, &kept.path().join("index"))?;
+        }
+        let tree = |git: &Git| git.text(&["write-tree"]).map(|id| id.trim().to_owned());
+        let staged = tree(&other)?;
+        other.text(&["add", "--update", "--", "."])?;
+        let tracked = tree(&other)?;
         Ok(Self { head, clean, staged, tracked, untracked: untracked(git)? })
     }
 
