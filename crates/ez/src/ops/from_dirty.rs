@@ -35,8 +35,8 @@ pub fn from_dirty(
     check(&git, &path)?;
     let id = uuid::Uuid::new_v4().to_string();
     let message = format!("ez from-dirty: {name} ({id})");
-    let held = Held::look(&git, &message)?;
-    if held.files(&git)?.is_empty() {
+    let held = Held::make(&git, &message)?;
+    if held.work.files(&git)?.is_empty() {
         return Err(Failure::new(format!("what is uncommitted in {path} is within submodules or repositories in it"))
             .hint("from-dirty moves the files of the repository itself; commit or move those there"));
     }
@@ -54,7 +54,7 @@ pub fn from_dirty(
     }
     let wanted = Wanted {
         parent: parent.map(str::to_owned).or_else(|| Some(from.id.clone()).filter(|id| !id.is_empty())),
-        start_point: Some(held.head.clone()),
+        start_point: Some(held.work.head.clone()),
         id,
         ..Wanted::new(name)
     };
@@ -62,16 +62,16 @@ pub fn from_dirty(
         let to = place(repo, &made.session, &path).map_err(|failure| and_the_session(failure, &made, None))?;
         let there = Git::new(context, &to);
         let moved = put(&there, &held)
-            .and_then(|()| open.turn(vec![kept.moving(&message, &to)]))
+            .and_then(|exact| open.turn(vec![kept.moving(&message, &to)]).map(|()| exact))
             .inspect_err(|_| drop(held.take(&there)));
         match moved {
-            Ok(()) => Ok((made, to)),
+            Ok(exact) => Ok((made, exact)),
             Err(failure) => Err(and_the_session(failure, &made, Some(&there))),
         }
     });
     let answer = match made {
-        Ok((made, to)) => {
-            take(&git, &Git::new(context, to), &held, &kept, out);
+        Ok((made, exact)) => {
+            take(&git, &held, &kept, exact, out);
             Ok(made)
         }
         Err(failure) => Err(still_there(&git, &held, &kept, failure)),
@@ -175,20 +175,21 @@ fn place(repo: &Repo, session: &Session, from: &str) -> Result<String, Failure> 
 }
 
 /// Puts what is held into the new folder, and makes sure that it is there.
-fn put(there: &Git, held: &Held) -> Result<(), Failure> {
+///
+/// True when it is there exactly as it is held, staged as it was.
+fn put(there: &Git, held: &Held) -> Result<bool, Failure> {
     held.put(there)?;
     let compared = held.compare(there)?;
     // On another commit git has merged it, and has said that it could.
-    if compared.other.is_empty() || there.commit("HEAD").as_ref() != Some(&held.head) {
-        return Ok(());
+    if compared.other.is_empty() || there.commit("HEAD").as_ref() != Some(&held.work.head) {
+        return Ok(compared.other.is_empty() && compared.staged);
     }
     Err(Failure::new(format!("{} has other files than the changes", there.dir().display()))
         .cause(list(&compared.other)))
 }
 
 /// The changes are in the new session: they go from the old place, and what does not is told.
-fn take(git: &Git, there: &Git, held: &Held, kept: &Kept, out: &mut Out) {
-    let as_held = held.compare(there).is_ok_and(|compared| compared.other.is_empty() && compared.staged);
+fn take(git: &Git, held: &Held, kept: &Kept, exact: bool, out: &mut Out) {
     match held.take(git) {
         Ok(left) if left.is_empty() => {}
         Ok(left) => out.warn(&format!(
@@ -201,7 +202,7 @@ fn take(git: &Git, there: &Git, held: &Held, kept: &Kept, out: &mut Out) {
             git.dir().display()
         )),
     }
-    if as_held {
+    if exact {
         kept.let_go(git);
     } else {
         out.note(&format!(
@@ -269,13 +270,15 @@ pub(super) fn settle(
             .hint(kept.way_back())
             .hint("with no changes in either folder, `ez doctor --fix` can do it")
     };
-    if !all_of_it_there && !held.compare(&there).map_err(failed)?.other.is_empty() {
+    let compared = held.compare(&there).map_err(failed)?;
+    let mut exact = compared.other.is_empty() && compared.staged;
+    if !all_of_it_there && !compared.other.is_empty() {
         // What a killed git has put in already is there again in a moment.
-        held.take(&there).and_then(|_| put(&there, &held)).map_err(failed)?;
+        exact = held.take(&there).and_then(|_| put(&there, &held)).map_err(failed)?;
     }
     if Path::new(folder).is_dir() {
-        take(&old, &there, &held, &kept, out);
-    } else {
+        take(&old, &held, &kept, exact, out);
+    } else if exact {
         kept.let_go(&git);
     }
     Ok("finished")

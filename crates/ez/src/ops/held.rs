@@ -22,8 +22,17 @@ type State = Option<(String, String)>;
 pub struct Held {
     /// The commit: the files' tree, with the parents HEAD, the index and, where there are any, untracked files.
     pub commit: String,
-    /// The commit it was made on.
+    /// What it holds.
+    pub work: Work,
+}
+
+/// The uncommitted work of a folder, as trees: equal ones are equal work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// The commit it stands on.
     pub head: String,
+    /// That commit's tree.
+    clean: String,
     staged: String,
     tracked: String,
     untracked: Option<String>,
@@ -38,57 +47,31 @@ pub struct Compared {
     pub staged: bool,
 }
 
-impl Held {
-    /// Makes the commit of all that is uncommitted in `git`'s folder; nothing there changes. Left out are ignored files,
-    /// links to the main checkout, and repositories within this one.
+impl Work {
+    /// Looks at all that is uncommitted in `git`'s folder; nothing there changes. Left out are ignored files, links to the
+    /// main checkout, and repositories within this one.
     ///
     /// # Errors
     /// When git cannot: no commit yet, a conflict, a file that cannot be read.
-    pub fn look(git: &Git, message: &str) -> Result<Self, Failure> {
-        let head = git.commit("HEAD").ok_or_else(|| {
-            Failure::new(format!("{} has no commit yet", git.dir().display()))
-                .hint("make a first commit; changes need something to stand on")
-        })?;
-        let stash = git.text(&["stash", "create", message])?;
-        let stash = Some(stash.trim().to_owned()).filter(|stash| !stash.is_empty());
-        let tree = |rev: &str| {
-            git.line(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{tree}}")])
-                .ok_or_else(|| Failure::new(format!("git has no tree of {rev}")))
+    pub fn of(git: &Git) -> Result<Self, Failure> {
+        let Some([head, clean]) = revs(git, ["HEAD^{commit}", "HEAD^{tree}"]) else {
+            return Err(Failure::new(format!("{} has no commit yet", git.dir().display()))
+                .hint("make a first commit; changes need something to stand on"));
         };
-        let (tracked, index) = match &stash {
-            Some(stash) => (tree(stash)?, format!("{stash}^2")),
-            None => (tree(&head)?, head.clone()),
-        };
-        let staged = tree(&index)?;
-        let untracked = untracked(git)?;
-        let mut parents = vec![head.clone(), commit_tree(git, &staged, &[&head], "index")?];
-        if let Some(untracked) = &untracked {
-            parents.push(commit_tree(git, untracked, &[], "untracked files")?);
+        // Not by `git stash create`, which keeps a file that a folder has taken the place of, and knows no entry of
+        // `git add -N`. The copy keeps what git knows of the files, so that it reads none again, and its time, by which
+        // git tells which ones it has to.
+        let (kept, other) = other_index(git)?;
+        let index = git.line(&["rev-parse", "--git-path", "index"]).unwrap_or_default();
+        let index = git.dir().join(index);
+        if index.exists() {
+            files::copy_tree(&index, &kept.path().join("index"))?;
         }
-        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
-        let commit = commit_tree(git, &tracked, &parents, message)?;
-        Ok(Self { commit, head, staged, tracked, untracked })
-    }
-
-    /// What `commit` holds; none when it is not there.
-    pub fn of(git: &Git, commit: &str) -> Option<Self> {
-        let tree = |rev: String| git.line(&["rev-parse", "--verify", "--quiet", &format!("{rev}^{{tree}}")]);
-        Some(Self {
-            commit: git.commit(commit)?,
-            head: git.commit(&format!("{commit}^1"))?,
-            staged: tree(format!("{commit}^2"))?,
-            tracked: tree(commit.to_owned())?,
-            untracked: tree(format!("{commit}^3")),
-        })
-    }
-
-    /// The folder holds exactly this.
-    pub fn is_in(&self, git: &Git) -> bool {
-        let same = |now: Self| {
-            (now.head, now.staged, now.tracked, now.untracked)
-                == (self.head.clone(), self.staged.clone(), self.tracked.clone(), self.untracked.clone())
-        };
-        Self::look(git, "ez: looking").is_ok_and(same)
+        let tree = |git: &Git| git.text(&["write-tree"]).map(|id| id.trim().to_owned());
+        let staged = tree(&other)?;
+        other.text(&["add", "--update", "--", "."])?;
+        let tracked = tree(&other)?;
+        Ok(Self { head, clean, staged, tracked, untracked: untracked(git)? })
     }
 
     /// Each file that is not as in HEAD, and how it is held. Submodules are not among them: a commit of this repository
@@ -98,11 +81,11 @@ impl Held {
     /// When git fails.
     pub fn files(&self, git: &Git) -> Result<BTreeMap<Name, State>, Failure> {
         let mut found = BTreeMap::new();
-        for (name, _, new) in differences(git, &self.head, &self.tracked)? {
+        for (name, _, new) in differences(git, &self.clean, &self.tracked)? {
             found.insert(name, new);
         }
         // Staged, and then taken back in the folder alone.
-        for (name, old, _) in differences(git, &self.head, &self.staged)? {
+        for (name, old, _) in differences(git, &self.clean, &self.staged)? {
             found.entry(name).or_insert(old);
         }
         if let Some(untracked) = &self.untracked {
@@ -120,16 +103,47 @@ impl Held {
         }
         Ok(all)
     }
+}
+
+impl Held {
+    /// Makes a commit of all that is uncommitted in `git`'s folder, which stays as it is.
+    ///
+    /// # Errors
+    /// As [`Work::of`].
+    pub fn make(git: &Git, message: &str) -> Result<Self, Failure> {
+        let work = Work::of(git)?;
+        let mut parents = vec![work.head.clone(), commit_tree(git, &work.staged, &[&work.head], "index")?];
+        if let Some(untracked) = &work.untracked {
+            parents.push(commit_tree(git, untracked, &[], "untracked files")?);
+        }
+        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+        let commit = commit_tree(git, &work.tracked, &parents, message)?;
+        Ok(Self { commit, work })
+    }
+
+    /// What `commit` holds; none when it is not there.
+    pub fn of(git: &Git, commit: &str) -> Option<Self> {
+        let rev = |rest: &str| format!("{commit}{rest}");
+        let all = ["^{commit}", "^1^{commit}", "^1^{tree}", "^2^{tree}", "^{tree}"].map(rev);
+        let [commit, head, clean, staged, tracked] = revs(git, all.each_ref().map(String::as_str))?;
+        let untracked = revs(git, [&rev("^3^{tree}")]).map(|[tree]| tree);
+        Some(Self { commit, work: Work { head, clean, staged, tracked, untracked } })
+    }
+
+    /// The folder holds exactly this.
+    pub fn is_in(&self, git: &Git) -> bool {
+        Work::of(git).is_ok_and(|now| now == self.work)
+    }
 
     /// Puts it into a folder that has no changes at these files; what was staged is staged where that can be.
     ///
     /// # Errors
     /// When git cannot apply it.
     pub fn put(&self, git: &Git) -> Result<(), Failure> {
-        let clean = git.line(&["rev-parse", &format!("{}^{{tree}}", self.head)]);
-        if clean.as_ref() != Some(&self.tracked) || clean.as_ref() != Some(&self.staged) {
+        let Work { head, clean, staged, tracked, untracked } = &self.work;
+        if [tracked, staged] != [clean, clean] {
             let index = format!("{}^2", self.commit);
-            let stash = commit_tree(git, &self.tracked, &[&self.head, &index], "ez: changes")?;
+            let stash = commit_tree(git, tracked, &[head, &index], "ez: changes")?;
             let apply = ["stash", "apply", "--quiet", "--index", &stash];
             if let Err(failure) = git.text(&apply) {
                 // The index could not be kept apart; the changes themselves matter more.
@@ -139,7 +153,7 @@ impl Held {
                 git.text(&["stash", "apply", "--quiet", &stash])?;
             }
         }
-        let Some(untracked) = &self.untracked else { return Ok(()) };
+        let Some(untracked) = untracked else { return Ok(()) };
         // One that is there already is compared afterwards, never written over.
         let missing: Vec<Name> = entries(git, untracked)?
             .into_keys()
@@ -155,15 +169,15 @@ impl Held {
     /// # Errors
     /// When git fails.
     pub fn compare(&self, git: &Git) -> Result<Compared, Failure> {
-        let now = Self::look(git, "ez: comparing")?;
+        let now = Work::of(git)?;
         let all = now.all(git)?;
         let mut main = None;
         let differs = |name: &Name, state: &State, main: &mut Option<PathBuf>| {
             all.get(name) != state.as_ref() && !git.links_to_main(git::path(name), main)
         };
-        let other = self.files(git)?.into_iter().filter(|(name, state)| differs(name, state, &mut main));
+        let other = self.work.files(git)?.into_iter().filter(|(name, state)| differs(name, state, &mut main));
         let other = other.map(|(name, _)| shown(&name)).collect();
-        Ok(Compared { other, staged: now.staged == self.staged })
+        Ok(Compared { other, staged: now.staged == self.work.staged })
     }
 
     /// Takes it out of a folder: each file that is as it is held is as in HEAD afterwards, or gone where that has none.
@@ -173,22 +187,25 @@ impl Held {
     /// # Errors
     /// When git fails; what has been taken out by then is held as well.
     pub fn take(&self, git: &Git) -> Result<Vec<String>, Failure> {
-        let files = self.files(git)?;
+        let files = self.work.files(git)?;
         let names = || files.keys().map(|name| shown(name)).collect();
         let stamps: BTreeMap<&Name, Stamp> = files.keys().map(|name| (name, stamp(git, name))).collect();
-        let now = Self::look(git, "ez: comparing")?;
-        if now.head != self.head {
+        let now = Work::of(git)?;
+        if now.head != self.work.head {
             return Ok(names());
         }
-        let (all, index, held_index) = (now.all(git)?, entries(git, &now.staged)?, entries(git, &self.staged)?);
-        let dirty: BTreeSet<Name> = differences(git, &self.head, &self.tracked)?
+        let (all, index) = (now.all(git)?, entries(git, &now.staged)?);
+        let (clean, staged) = (entries(git, &self.work.clean)?, entries(git, &self.work.staged)?);
+        let dirty: BTreeSet<Name> = differences(git, &self.work.clean, &self.work.tracked)?
             .into_iter()
-            .chain(differences(git, &self.head, &self.staged)?)
+            .chain(differences(git, &self.work.clean, &self.work.staged)?)
             .map(|(name, ..)| name)
             .collect();
         let same = |name: &Name, state: &State| {
-            all.get(name) == state.as_ref()
-                && index.get(name) == held_index.get(name)
+            // Wherever a killed git has stopped: what is held or in HEAD is lost to nobody.
+            let (file, entry) = (all.get(name), index.get(name));
+            (file == state.as_ref() || file == clean.get(name))
+                && [staged.get(name), state.as_ref(), clean.get(name)].contains(&entry)
                 && stamps.get(name) == Some(&stamp(git, name))
         };
         let mut tracked = Vec::new();
@@ -204,11 +221,11 @@ impl Held {
         }
         if !tracked.is_empty() {
             let args = ["--literal-pathspecs", "restore", "--quiet", "--staged", "--worktree", "--source"];
-            let more = [self.head.as_str(), "--pathspec-from-file=-", "--pathspec-file-nul"];
+            let more = [self.work.head.as_str(), "--pathspec-from-file=-", "--pathspec-file-nul"];
             // What it could not do is among what is left.
             let _ = git.fed(&[&args[..], &more[..]].concat(), &nul(&tracked));
         }
-        let left = Self::look(git, "ez: comparing")?.files(git)?;
+        let left = Work::of(git)?.files(git)?;
         Ok(files.keys().filter(|name| left.contains_key(*name)).map(|name| shown(name)).collect())
     }
 }
@@ -287,6 +304,14 @@ fn other_index(git: &Git) -> Result<(TempTree, Git), Failure> {
     Ok((kept, other))
 }
 
+/// The ids of these revisions; none unless git knows all of them.
+fn revs<const N: usize>(git: &Git, revs: [&str; N]) -> Option<[String; N]> {
+    let mut args = vec!["rev-parse"];
+    args.extend(revs);
+    let ids: Vec<String> = git.text(&args).ok()?.lines().map(str::to_owned).collect();
+    ids.try_into().ok()
+}
+
 fn commit_tree(git: &Git, tree: &str, parents: &[&str], message: &str) -> Result<String, Failure> {
     // Nobody has to have told git who they are for this.
     let mut args = vec!["-c", "user.name=ez", "-c", "user.email=ez@localhost", "commit-tree", tree, "-m", message];
@@ -299,8 +324,7 @@ fn commit_tree(git: &Git, tree: &str, parents: &[&str], message: &str) -> Result
 
 /// Files whose state differs between two trees, with both states.
 fn differences(git: &Git, from: &str, to: &str) -> Result<Vec<(Name, State, State)>, Failure> {
-    let raw =
-        git.bytes(&["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", &format!("{from}^{{tree}}"), to])?;
+    let raw = git.bytes(&["diff-tree", "-r", "-z", "--no-renames", "--no-ext-diff", from, to])?;
     let mut fields = raw.split(|byte| *byte == 0);
     let mut found = Vec::new();
     // git-diff(1), "Raw output format": `:<mode> <mode> <id> <id> <status>`, NUL, the name, NUL.

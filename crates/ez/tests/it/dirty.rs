@@ -100,6 +100,37 @@ fn all_of_it_moves_and_nothing_is_left_behind() {
     let _ = dirty.ez(&["session", "from-dirty", "x"]).ok();
     dirty.moved("x");
     dirty.nothing_left();
+    // A main checkout without a session of its own.
+    let dirty = Dirty::new();
+    let _ = dirty.ez(&["session", "new", "other"]).ok();
+    let _ = dirty.ez(&["session", "from-dirty", "x"]).ok();
+    dirty.moved("x");
+    dirty.nothing_left();
+}
+
+#[test]
+fn links_folders_in_the_place_of_files_and_odd_names_move_too() {
+    let dirty = Dirty::new();
+    let main = &dirty.main;
+    dirty.home.write(main.join("dir/x"), "x\n");
+    dirty.git(&["add", "."]);
+    dirty.git(&["commit", "-qm", "odd"]);
+    std::fs::remove_dir_all(main.join("dir")).unwrap();
+    dirty.home.write(main.join("dir"), "a file now\n");
+    std::fs::remove_file(main.join("flagged.txt")).unwrap();
+    dirty.home.write(main.join("flagged.txt/in it"), "a folder now\n");
+    dirty.home.write(main.join("line\nend\"q"), "odd\n");
+    dirty.home.write(main.join("planned"), "planned\n");
+    dirty.git(&["add", "-N", "planned"]);
+    dirty.git(&["rm", "-q", "--cached", "README.md"]);
+    std::os::unix::fs::symlink("nowhere", main.join("link")).unwrap();
+    let before = dirty.status(&main.display().to_string()).replace(" A planned", "?? planned");
+    let _ = dirty.ez(&["session", "from-dirty", "x"]).ok();
+    let sorted = |text: String| text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(sorted(dirty.status(&dirty.there("x")).replace(" A planned", "?? planned")), sorted(before),);
+    assert_eq!(dirty.home.read(format!("{}/planned", dirty.there("x"))), "planned\n");
+    assert_eq!(dirty.status(&main.display().to_string()), "");
+    assert_eq!(dirty.home.read(main.join("dir/x")), "x\n");
 }
 
 #[test]
@@ -175,9 +206,10 @@ fn a_merge_that_is_not_ended_is_refused() {
 
 #[test]
 fn one_killed_before_its_end_is_finished() {
-    for at in ["*\"stash apply\"*", "*checkout-index*", "*\" restore \"*"] {
+    let places = ["*\"stash apply\"*", "*checkout-index*", "*\" restore \"*"];
+    for (at, first) in places.into_iter().flat_map(|at| [(at, ""), (at, "$real \"$@\";")]) {
         let mut dirty = Dirty::new();
-        dirty.misfit_git(&format!("case \" $* \" in {at}) kill -9 $PPID; exit 1;; esac"));
+        dirty.misfit_git(&format!("case \" $* \" in {at}) {first} kill -9 $PPID; exit 1;; esac"));
         let _ = dirty.ez(&["session", "from-dirty", "x"]);
         dirty.whole_git();
         let fixed = dirty.ez(&["doctor", "--fix"]);

@@ -69,7 +69,7 @@ pub fn move_to(from: &Path, to: &Path) -> Result<(), Failure> {
     fs::rename(from, to).map_err(|error| Failure::io("move", from, &error).cause(format!("to {}", to.display())))
 }
 
-/// Copies the tree `from` to `to`, which is made: files with their modes (shared blocks where the file system can),
+/// Copies the tree `from` to `to`, which is made: files with their modes and times (shared blocks where the file system can),
 /// links as links, folders; sockets, devices and the like are left out. The number of bytes copied.
 ///
 /// # Errors
@@ -88,7 +88,12 @@ pub fn copy_tree(from: &Path, to: &Path) -> Result<u64, Failure> {
         return Ok(0);
     }
     if metadata.is_file() {
-        return fs::copy(from, to).map_err(failed);
+        let copied = fs::copy(from, to).map_err(failed)?;
+        // Where they cannot be set, the copy is as good as a new file. One that is written to meanwhile is newer than this.
+        if let (Ok(modified), Ok(file)) = (metadata.modified(), fs::File::open(to)) {
+            let _ = file.set_modified(modified);
+        }
+        return Ok(copied);
     }
     if !metadata.is_dir() {
         return Ok(0);

@@ -93,6 +93,29 @@ fn a_tmux_session_starts_in_the_session_folder_with_its_variables_and_marks() {
 }
 
 #[test]
+fn a_dollar_in_a_name_is_none_in_tmux_and_what_cannot_be_marked_goes_again() {
+    if !needs("tmux") {
+        return;
+    }
+    let world = World::new();
+    let _server = Server(&world);
+    let answer = world.ask("tmux", "on_session_create", "fix$PATH", json!({}));
+    assert_eq!(answer["success"], true, "{answer}");
+    assert_eq!(world.tmux_sessions(), ["repo/fix_PATH"]);
+    // A tmux whose last command fails.
+    let real = sys::proc::which("tmux".as_ref(), &world.env()).unwrap();
+    let more = "case \"$*\" in *new-session*) set -- \"$@\" ';' set-option -t =nobody: @x y;; esac";
+    let script = format!("#!/bin/sh\n{more}\nexec {} \"$@\"\n", real.display());
+    let misfit = world.home.executable("misfit/tmux", &script);
+    let mut env = world.env();
+    let path = format!("{}:{}", misfit.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    env.set("PATH", path);
+    let answer = world.ask_in("tmux", &world.request("on_session_create", "second", json!({})), &env);
+    assert!(error(&answer).contains("second"), "{answer}");
+    assert_eq!(world.tmux_sessions(), ["repo/fix_PATH"]);
+}
+
+#[test]
 fn a_variable_that_was_set_later_is_there_when_one_goes_to_the_tmux_session() {
     if !needs("tmux") {
         return;
