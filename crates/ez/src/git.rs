@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use sys::proc::{self, Cancel, Finished, HandOver, Limits, Spec};
+use sys::proc::{self, Cancel, Feed, Finished, HandOver, Limits, Spec};
 use sys::{Env, Failure, text};
 
 use crate::context::Context;
@@ -73,7 +73,29 @@ impl Git {
     /// As [`Git::text`].
     pub fn bytes(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
         let done = self.run(args)?;
+        // What is cut off would be taken for all there is.
+        if done.stdout.len() >= MAX {
+            return Err(failed(args, &done).cause(format!("it says more than {}", text::human::bytes(64 << 20))));
+        }
         if done.exit.ok() { Ok(done.stdout) } else { Err(failed(args, &done)) }
+    }
+
+    /// As [`Git::bytes`], with `input` on stdin.
+    ///
+    /// # Errors
+    /// As [`Git::bytes`].
+    pub fn fed(&self, args: &[&str], input: &[u8]) -> Result<Vec<u8>, Failure> {
+        let limits = Limits { deadline: None, output: MAX, merged: false };
+        let feed = Feed { stdin: input, stderr: &mut |_| {} };
+        let done = proc::run_fed(&self.spec(args), &limits, feed)?;
+        if done.exit.ok() { Ok(done.stdout) } else { Err(failed(args, &done)) }
+    }
+
+    /// The same folder with one more variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.env.set(name, value);
+        self
     }
 
     /// The one line of a git call; `None` when it fails or says nothing.

@@ -11,7 +11,7 @@ use super::steps::{self, Operation, Step};
 use super::{record, trash};
 use crate::context::Context;
 use crate::git::{self, Git};
-use crate::hooks::{Call, fire, plugins};
+use crate::hooks::{Call, Source, fire, plugins};
 use crate::landing::Landing;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
@@ -163,6 +163,8 @@ fn remove(
     let hooked = repo.is_git && !session.bare && !how.no_hooks;
     let (asked, broken) =
         if hooked { plugins::in_order(context, Hook::OnSessionDelete) } else { (Vec::new(), Vec::new()) };
+    // Whoever comes first gets at the folder; only this one moves it aside whole.
+    let moved = asked.first().is_some_and(|first| first.name == "git-worktree" && first.source == Source::Bundled);
     let open = if asked.is_empty() && session.path.is_none() {
         None
     } else {
@@ -171,7 +173,7 @@ fn remove(
         steps.push(Step::Unlist);
         Some(record::open(context, repo, "delete", session, steps)?)
     };
-    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how)) {
+    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how), moved) {
         Ok(kept) => kept,
         Err(failure) => {
             close(open, out);
