@@ -120,6 +120,60 @@ fn sweep(context: &Context) {
     }
 }
 
+/// What lies in the trash without an entry that names it: parts of a keeping that was interrupted, and commits. Nothing
+/// was deleted then, so with `fix` those go whose session is still there; others are only named.
+pub(super) fn leftovers(context: &Context, fix: bool) -> Vec<String> {
+    let repos = context.store.repos().unwrap_or_default();
+    let owner = |id: &str| {
+        let has = |repo: &&Repo| context.store.sessions(&repo.id).is_ok_and(|all| all.iter().any(|one| one.id == id));
+        // One that is at work, or whose record doctor could not settle, is no leftover.
+        let quiet = |repo: &&Repo| !super::record::dir(context, &repo.id).join(format!("{id}.json")).exists();
+        repos.iter().find(has).filter(quiet)
+    };
+    let mut told = Vec::new();
+    let mut tell = |id: &str, what: String, else_hint: String| match owner(id) {
+        Some(repo) if fix => {
+            forget(context, repo, id);
+            told.push(format!("{what}: its session is still there, so it is removed"));
+        }
+        Some(_) => told.push(format!("{what} (`ez doctor --fix` removes it: its session is still there)")),
+        None => told.push(format!("{what} ({else_hint})")),
+    };
+    let entries = std::fs::read_dir(root(context)).into_iter().flatten().flatten();
+    for folder in entries.map(|entry| entry.path()).filter(|folder| folder.is_dir() && read(folder).is_none()) {
+        let Some(id) = folder.file_name().and_then(|name| name.to_str()).filter(|name| !name.starts_with('.')) else {
+            continue;
+        };
+        let busy = repos.iter().any(|repo| super::record::dir(context, &repo.id).join(format!("{id}.json")).exists());
+        if !busy {
+            tell(id, format!("{} is in the trash without its entry", folder.display()), "look into it".to_owned());
+        }
+    }
+    for repo in repos.iter().filter(|repo| repo.is_git && kept_refs(repo)) {
+        let git = Git::new(context, &repo.path);
+        let refs = git.text(&["for-each-ref", "--format=%(refname)", "refs/ez/trash/"]).unwrap_or_default();
+        for id in refs.lines().filter_map(|name| name.strip_prefix("refs/ez/trash/")) {
+            let busy = super::record::dir(context, &repo.id).join(format!("{id}.json")).exists();
+            if !busy && !root(context).join(id).exists() {
+                let name = trash_ref(id);
+                let hint = format!("`git branch NAME {name}` keeps it, `git update-ref -d {name}` removes it");
+                tell(id, format!("{}: the commit {name} has no entry in the trash", repo.id), hint);
+            }
+        }
+    }
+    told
+}
+
+/// There may be refs of the trash: seen without starting git.
+fn kept_refs(repo: &Repo) -> bool {
+    crate::model::gitdir::GitDir::at(Path::new(&repo.path)).is_some_and(|git| {
+        let packed = files::read_bounded(&git.common.join("packed-refs"), 64 << 20).ok().flatten().unwrap_or_default();
+        git.reftable()
+            || git.common.join("refs/ez/trash").is_dir()
+            || packed.windows(14).any(|part| part == b"refs/ez/trash/")
+    })
+}
+
 /// Makes room for a new entry of this session: an earlier one that still holds something gets another id, and what an
 /// interrupted keeping left goes.
 fn put_aside(context: &Context, repo: &Repo, id: &str) -> Result<(), Failure> {
