@@ -232,7 +232,15 @@ pub fn path(bytes: &[u8]) -> PathBuf {
 fn failed(args: &[&str], done: &Finished) -> Failure {
     let words = text::clean_bytes(&done.stderr);
     let words = words.trim().strip_prefix("fatal: ").unwrap_or(words.trim()).to_owned();
-    let what = args.iter().take_while(|arg| !arg.starts_with('-')).take(2).copied().collect::<Vec<_>>().join(" ");
+    let settings = args.chunks(2).take_while(|pair| pair.first() == Some(&"-c")).count() * 2;
+    let what = args
+        .iter()
+        .skip(settings)
+        .take_while(|arg| !arg.starts_with('-'))
+        .take(2)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(" ");
     let failure = Failure::new(format!("git {what} failed"));
     if words.is_empty() { failure.cause(done.exit) } else { failure.cause(words) }
 }

@@ -193,9 +193,9 @@ pub(super) fn restore_worktree(
             return Err(undone.into_iter().fold(failure, |failure, left| failure.hint(left)));
         }
     };
-    // What could not be applied is still there to be looked at.
-    if whole {
-        remove_aside(&aside)?;
+    // What could not be applied is still there to be looked at. That a second copy stays undoes nothing.
+    if whole && let Err(failure) = remove_aside(&aside) {
+        out.warn(&format!("{failure}; it is back, and this copy of it can go"));
     }
     Ok(())
 }
