@@ -73,6 +73,10 @@ impl Git {
     /// As [`Git::text`].
     pub fn bytes(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
         let done = self.run(args)?;
+        // What is cut off would be taken for all there is.
+        if done.stdout.len() >= MAX {
+            return Err(failed(args, &done).cause(format!("it says more than {}", text::human::bytes(64 << 20))));
+        }
         if done.exit.ok() { Ok(done.stdout) } else { Err(failed(args, &done)) }
     }
 
@@ -95,6 +99,13 @@ impl Git {
         let mut other = self.clone();
         other.env.set("GIT_INDEX_FILE", index.as_os_str());
         other
+    }
+
+    /// The same folder with one more variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.env.set(name, value);
+        self
     }
 
     /// The one line of a git call; `None` when it fails or says nothing.
@@ -233,7 +244,15 @@ pub fn path(bytes: &[u8]) -> PathBuf {
 fn failed(args: &[&str], done: &Finished) -> Failure {
     let words = text::clean_bytes(&done.stderr);
     let words = words.trim().strip_prefix("fatal: ").unwrap_or(words.trim()).to_owned();
-    let what = args.iter().take_while(|arg| !arg.starts_with('-')).take(2).copied().collect::<Vec<_>>().join(" ");
+    let settings = args.chunks(2).take_while(|pair| pair.first() == Some(&"-c")).count() * 2;
+    let what = args
+        .iter()
+        .skip(settings)
+        .take_while(|arg| !arg.starts_with('-'))
+        .take(2)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(" ");
     let failure = Failure::new(format!("git {what} failed"));
     if words.is_empty() { failure.cause(done.exit) } else { failure.cause(words) }
 }

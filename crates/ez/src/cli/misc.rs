@@ -203,7 +203,6 @@ pub(super) fn cd_to_session(context: &Context, out: &mut Out) -> Result<u8, Fail
 }
 
 pub(super) fn trash(args: TrashArgs, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    bin::expire(context, out);
     match args.command {
         TrashWhich::List { json } => {
             let entries = bin::list(context);

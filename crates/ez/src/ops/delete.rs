@@ -11,7 +11,7 @@ use super::steps::{self, Operation, Step};
 use super::{record, trash};
 use crate::context::Context;
 use crate::git::{self, Git};
-use crate::hooks::{Call, fire, plugins};
+use crate::hooks::{Call, Source, fire, plugins};
 use crate::landing::Landing;
 use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
@@ -39,6 +39,8 @@ struct Going {
     branch: Option<String>,
     changes: Vec<String>,
     leaving: Leaving,
+    /// Folders of others inside of its own, in words.
+    others: Vec<String>,
     gone: bool,
 }
 
@@ -57,6 +59,7 @@ pub fn delete(context: &Context, repo: &Repo, session: &Session, how: How, out: 
     for session in below.iter().chain([session]) {
         going.push(look(context, repo, session)?);
     }
+    inside(context, &mut going)?;
     ask(context, &going, below.len(), how, out)?;
     let mut landing = Landing::default();
     for one in &going {
@@ -70,8 +73,14 @@ pub fn delete(context: &Context, repo: &Repo, session: &Session, how: How, out: 
 
 /// What would be lost with one session; a lock on its worktree is a refusal.
 fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Failure> {
-    let mut going =
-        Going { session: session.clone(), branch: None, changes: Vec::new(), leaving: Leaving::default(), gone: true };
+    let mut going = Going {
+        session: session.clone(),
+        branch: None,
+        changes: Vec::new(),
+        leaving: Leaving::default(),
+        others: Vec::new(),
+        gone: true,
+    };
     let Some(path) = session.path.as_deref().map(Path::new) else { return Ok(going) };
     if !path.is_dir() || !repo.is_git {
         return Ok(going);
@@ -99,10 +108,31 @@ fn look(context: &Context, repo: &Repo, session: &Session) -> Result<Going, Fail
     Ok(going)
 }
 
+/// Folders of sessions that stay, or of whole repositories, inside of one that goes: they go with it.
+fn inside(context: &Context, going: &mut [Going]) -> Result<(), Failure> {
+    let ids: Vec<String> = going.iter().map(|one| one.session.id.clone()).collect();
+    let mut others = Vec::new();
+    for repo in context.store.repos()? {
+        // What cannot be read is told by whoever needs it.
+        let sessions = context.store.sessions(&repo.id).unwrap_or_default();
+        let stays = sessions.into_iter().filter(|session| !ids.contains(&session.id) && !session.is_default);
+        others.extend(stays.filter_map(|session| Some((format!("the session {}", session.name), session.path?))));
+        others.push((format!("the repository {}", repo.name), repo.path));
+    }
+    for one in going.iter_mut().filter(|one| !one.gone) {
+        let Some(folder) = one.session.path.as_deref().map(Path::new) else { continue };
+        let within = |path: &Path| path != folder && path.starts_with(folder) && path.is_dir();
+        let found = others.iter().filter(|(_, path)| within(Path::new(path)));
+        one.others = found.map(|(what, path)| format!("the folder of {what} is in it: {path}")).collect();
+    }
+    Ok(())
+}
+
 /// Tells what goes. Children and uncommitted work need `--force` or a yes to it; the rest is told, never asked.
 fn ask(context: &Context, going: &[Going], children: usize, how: How, out: &mut Out) -> Result<(), Failure> {
     let dirty = going.iter().filter(|one| !one.changes.is_empty()).count();
-    let loses = children > 0 || dirty > 0;
+    let others = going.iter().flat_map(|one| &one.others).next();
+    let loses = children > 0 || dirty > 0 || others.is_some();
     if loses || how.always_ask || going.iter().any(|one| !one.leaving.lines.is_empty()) {
         tell_what_goes(going, out);
     }
@@ -111,7 +141,7 @@ fn ask(context: &Context, going: &[Going], children: usize, how: How, out: &mut 
         return Ok(());
     }
     let why = match (children, dirty) {
-        (0, 0) => None,
+        (0, 0) => others.cloned(),
         (0, _) => Some("it has uncommitted changes".to_owned()),
         (_, 0) => Some(format!("it has children: {}", names(going))),
         _ => Some(format!("it has children and uncommitted changes: {}", names(going))),
@@ -140,7 +170,7 @@ fn tell_what_goes(going: &[Going], out: &mut Out) {
         if one.changes.len() > 20 {
             out.note(&format!("      ... and {} more", one.changes.len() - 20));
         }
-        for line in &one.leaving.lines {
+        for line in one.others.iter().chain(&one.leaving.lines) {
             out.note(&format!("      {line}"));
         }
     }
@@ -163,6 +193,8 @@ fn remove(
     let hooked = repo.is_git && !session.bare && !how.no_hooks;
     let (asked, broken) =
         if hooked { plugins::in_order(context, Hook::OnSessionDelete) } else { (Vec::new(), Vec::new()) };
+    // Whoever comes first gets at the folder; only this one moves it aside whole.
+    let moved = asked.first().is_some_and(|first| first.name == "git-worktree" && first.source == Source::Bundled);
     let open = if asked.is_empty() && session.path.is_none() {
         None
     } else {
@@ -171,7 +203,7 @@ fn remove(
         steps.push(Step::Unlist);
         Some(record::open(context, repo, "delete", session, steps)?)
     };
-    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how)) {
+    let kept = match trash::keep(context, repo, session, one.branch.as_deref(), keeping(context, one, how), moved) {
         Ok(kept) => kept,
         Err(failure) => {
             close(open, out);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sys::{Failure, files};
 
 use super::steps::{self, Operation};
-use super::{accept, record, repos};
+use super::{accept, record, repos, trash};
 use crate::context::Context;
 use crate::hooks::{Source, plugins};
 use crate::model::name::quoted;
@@ -53,6 +53,7 @@ pub fn examine(context: &Context, fix: bool, out: &mut Out) -> Report {
     for repo in context.store.repos().unwrap_or_default() {
         repository(context, &repo, fix, &mut state, out);
     }
+    state.problems.extend(trash::leftovers(context, fix));
     sections.push(state);
     Report { ok: sections.iter().all(|section| section.problems.is_empty()), sections }
 }

@@ -100,7 +100,11 @@ pub enum Step {
         made: String,
     },
     /// A trash entry is brought back. Only finished: until its end the entry holds everything.
-    Restore,
+    Restore {
+        /// The entry's id, where it is not the session's.
+        #[serde(default)]
+        entry: Option<String>,
+    },
 }
 
 /// An operation that is given up or taken up: what it is about, and where it happens.
@@ -151,7 +155,7 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
             Err(broken) => vec![format!("plugin '{plugin}' cannot be asked to take back what it did: {}", broken.why)],
         },
         Step::Keep => {
-            let what = format!("a plugin has removed its worktree; all of it is in the trash, {}", session.id);
+            let what = format!("a plugin was at its worktree; what it had is in the trash, {}", session.id);
             told(what, trash::take_back(context, repo, session, out))
         }
         Step::RenameBranch { from, to, tip } => {
@@ -169,7 +173,7 @@ fn undo_one(operation: &Operation<'_>, step: &Step, out: &mut Out) -> Vec<String
             });
             told(format!("the session is not called {} again", quoted(&session.name)), back.map(drop))
         }
-        Step::Delete { .. } | Step::Unlist | Step::Hold { .. } | Step::Move { .. } | Step::Restore => Vec::new(),
+        Step::Delete { .. } | Step::Unlist | Step::Hold { .. } | Step::Move { .. } | Step::Restore { .. } => Vec::new(),
     }
 }
 
@@ -229,11 +233,9 @@ pub fn settle(operation: &Operation<'_>, steps: &[Step], out: &mut Out) -> Resul
             Step::Move { folder, commit, made, to, .. } => {
                 return from_dirty::settle(operation, (folder, commit, made), Some(to), out);
             }
-            Step::Restore => {
-                // Nothing in the trash any more: it was at its end.
-                return trash::find(context, &session.id)
-                    .map_or(Ok(()), |entry| trash::bring_back_entry(context, &entry, true, out))
-                    .map(|()| "finished");
+            Step::Restore { entry } => {
+                let id = entry.as_deref().unwrap_or(&session.id);
+                return trash::finish(context, id, out).map(|()| "finished");
             }
             Step::Unlist if !stands(repo, session) => return finish_delete(operation, steps, out).map(|()| "finished"),
             _ => {}
@@ -262,8 +264,11 @@ fn finish_delete(operation: &Operation<'_>, steps: &[Step], out: &mut Out) -> Re
             && !is_off(context, &plugin.name, out)
         {
             let name = plugin.name.clone();
+            // The worktree is gone, so that it cannot do its work a second time is no reason to keep the session.
             if let Some(failure) = ask_to_delete(operation, plugin, out) {
-                return Err(failure.hint(format!("`ez plugin disable {name}`, and it is not asked")));
+                out.warn(&format!(
+                    "{failure} (asked again after the worktree was gone; '{name}' may have done its part)"
+                ));
             }
         }
     }

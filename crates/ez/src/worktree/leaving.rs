@@ -27,6 +27,7 @@ impl Leaving {
         let git = Git::new(context, folder);
         let mut lines = Vec::new();
         lines.extend(ignored(&git));
+        lines.extend(submodules(context, &git));
         if let Some(branch) = branch {
             lines.extend(unmerged(&git, branch));
             lines.extend(stashes(&git, branch));
@@ -51,6 +52,27 @@ fn ignored(git: &Git) -> Option<String> {
     let told = git.text(&args).ok()?;
     let names: Vec<String> = told.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect();
     (!names.is_empty()).then(|| format!("ignored files go to the trash: {}", some(&names)))
+}
+
+/// Submodules with commits that no remote of theirs has: with the worktree goes the only repository that holds them.
+fn submodules(context: &Context, git: &Git) -> Option<String> {
+    // Without the file there is none, and git need not be started to say so.
+    if !git.dir().join(".gitmodules").is_file() {
+        return None;
+    }
+    let told = git.text(&["ls-files", "-z", "--stage"]).ok()?;
+    let links = told.split('\0').filter(|entry| entry.starts_with("160000 "));
+    let names = links.filter_map(|entry| Some(entry.split_once('\t')?.1));
+    let own = names.filter_map(|name| {
+        let part = git.dir().join(name);
+        GitDir::at(&part)?;
+        let args = ["rev-list", "--count", "HEAD", "--branches", "--not", "--remotes", "--"];
+        let count = Git::new(context, part).line(&args).filter(|count| count != "0")?;
+        let commits = if count == "1" { "commit" } else { "commits" };
+        Some(format!("{name} ({count} {commits} that no remote has)"))
+    });
+    let own: Vec<String> = own.collect();
+    (!own.is_empty()).then(|| format!("submodules go to the trash: {}", some(&own)))
 }
 
 fn unmerged(git: &Git, branch: &str) -> Option<String> {

@@ -227,6 +227,63 @@ fn a_killed_delete_loses_no_work() {
     }
 }
 
+/// A plugin of somebody else in place of git-worktree: it makes worktrees at the same places and removes them for good.
+const OTHER: &str = r#"read -r request
+name=$(printf %s "$request" | sed -n 's/.*"session":{"id":"[^"]*","name":"\([^"]*\)".*/\1/p')
+tree="$HOME/ws/.ez/api/$name"
+case $request in
+*on_session_create*) git -C "$HOME/ws/api" worktree add -q -b "$name" "$tree" >&2
+  echo "{\"success\":true,\"session_mutations\":{\"path\":\"$tree\"}}";;
+*) cd /; if git -C "$HOME/ws/api" worktree remove --force "$tree" >&2; then echo '{"success":true}'
+  else echo '{"success":false,"error":"it is gone"}'; fi;;
+esac"#;
+
+#[test]
+fn a_killed_delete_or_restore_of_what_another_plugin_removes_loses_no_work() {
+    let stage = Stage::new();
+    let hooks = ["on_session_create", "on_session_delete"];
+    crate::plugin(&stage.home, "other", &hooks, "mutates_session_path = true\npriority = 10", OTHER);
+    let worked_in = |name: &str| {
+        stage.worked_in(name);
+        let place = stage.place(name);
+        for n in 0..40 {
+            stage.home.write(place.join(format!("many/{n}")), format!("{name} {n}"));
+        }
+        stage.home.write(place.join("README.md"), "changed\n");
+    };
+    let check = |name: &str, when: &str| {
+        if !stage.names().contains(&name.to_owned()) {
+            let _ = stage.ez(&["trash", "restore", name]).ok();
+        }
+        let place = stage.place(name);
+        assert_eq!(stage.home.read(place.join("open.txt")), name, "{when}");
+        assert!((0..40).all(|n| stage.home.read(place.join(format!("many/{n}"))) == format!("{name} {n}")), "{when}");
+        let status = git(&stage.home, &place.display().to_string(), &["status", "--porcelain"]);
+        assert_eq!(status, " M README.md\n?? many/\n?? open.txt", "{when}");
+        assert_eq!(stage.git(&["show", &format!("{name}:done.txt")]), name, "{when}");
+    };
+    worked_in("first");
+    let deleting = stage.timed(&["session", "delete", "first", "--force"]);
+    let restoring = stage.timed(&["trash", "restore", "first"]);
+    for (n, (when, after)) in spread(deleting).enumerate() {
+        let name = format!("d{n}");
+        worked_in(&name);
+        stage.killed(&["session", "delete", &name, "--force"], after);
+        stage.mended(&when);
+        check(&name, &when);
+    }
+    for (n, (when, after)) in spread(restoring).enumerate() {
+        let name = format!("r{n}");
+        worked_in(&name);
+        let _ = stage.ez(&["session", "delete", &name, "--force"]).ok();
+        stage.killed(&["trash", "restore", &name], after);
+        stage.mended(&when);
+        check(&name, &when);
+        let entries = stage.ez(&["trash", "list", "--json"]).ok().json();
+        assert_eq!(entries.as_array().map(Vec::len), Some(0), "{when}");
+    }
+}
+
 #[test]
 fn a_killed_rename_is_done_or_not() {
     let stage = Stage::new();

@@ -12,6 +12,7 @@ mod doctor;
 mod going;
 mod guide;
 mod hooks;
+mod keeping;
 mod layout;
 mod leaving;
 mod lossless;

@@ -125,20 +125,37 @@ fn a_branch_with_commits_of_its_own_is_told_and_kept() {
 }
 
 #[test]
-fn after_thirty_days_an_entry_goes_by_itself() {
+fn after_thirty_days_an_entry_goes_with_the_second_deletion_that_sees_it() {
     let (home, _, _) = world();
-    let _ = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
+    let delete = || ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok().err();
+    let count = || ez(&home, &["trash", "list", "--json"]).ok().json().as_array().map(Vec::len);
+    delete();
     let folder = home.root().join("data/ez/trash");
-    let entry = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path().join("entry.toml");
-    let text = home.read(&entry);
+    let entry = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let text = home.read(entry.join("entry.toml"));
     let line = text.lines().find(|line| line.starts_with("deleted_at")).unwrap();
-    home.write(&entry, text.replace(line, "deleted_at = \"2020-01-01T00:00:00Z\""));
-    assert!(ez(&home, &["trash", "list"]).ok().out().contains("feat"), "its file was just written");
-    let _ = home.run("touch", &["-d", "2020-01-01", &entry.display().to_string()]).ok();
+    home.write(entry.join("entry.toml"), text.replace(line, "deleted_at = \"2020-01-01T00:00:00Z\""));
+    let touch =
+        |file: &str, date: &str| drop(home.run("touch", &["-d", date, &entry.join(file).display().to_string()]).ok());
     work(&home);
-    let deleted = ez(&home, &["session", "delete", "feat", "-r", "api", "--force"]).ok();
-    assert!(deleted.err().contains("1 sessions deleted more than 30 days ago left the trash"), "{deleted}");
-    assert_eq!(ez(&home, &["trash", "list", "--json"]).ok().json().as_array().map(Vec::len), Some(1));
+    delete();
+    assert!(!entry.join("old").exists(), "its file was just written");
+    touch("entry.toml", "2020-01-01");
+    // Looking removes nothing, and one deletion under a clock that is wrong does not either.
+    assert_eq!(count(), Some(2));
+    work(&home);
+    assert!(!delete().contains("left the trash"));
+    assert_eq!((count(), entry.join("old").exists()), (Some(3), true));
+    // A mark from a future that did not come.
+    touch("old", "2100-01-01");
+    work(&home);
+    assert!(!delete().contains("left the trash"));
+    assert_eq!(count(), Some(4));
+    touch("old", "2020-02-02");
+    work(&home);
+    let told = delete();
+    assert!(told.contains("1 sessions deleted more than 30 days ago left the trash"), "{told}");
+    assert_eq!((count(), entry.exists()), (Some(4), false));
 }
 
 #[test]

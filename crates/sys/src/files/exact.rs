@@ -79,6 +79,70 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Gives every file of the tree `from` a second name below `to`, for files that nobody writes in place; a copy as
+/// [`copy_exact`] makes it where the file system has no second names or is another one. Links are made anew, sockets and
+/// the like are left out, and what is at `to` already stays as it is: only what is missing comes.
+///
+/// # Errors
+/// When something cannot be read or made; what was made stays.
+#[allow(clippy::disallowed_methods)] // the door itself
+pub fn link_missing(from: &Path, to: &Path) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::io("copy", from, &error).cause(format!("to {}", to.display()));
+    let metadata = fs::symlink_metadata(from).map_err(failed)?;
+    let there = fs::symlink_metadata(to).ok();
+    if !metadata.is_dir() {
+        if there.is_some() || !(metadata.is_file() || metadata.is_symlink()) {
+            return Ok(());
+        }
+        make_dir(parent(to))?;
+        if metadata.is_file() && fs::hard_link(from, to).is_ok() {
+            return Ok(());
+        }
+        return copy_exact(from, to);
+    }
+    match there {
+        Some(there) if !there.is_dir() => return Ok(()),
+        Some(_) => {}
+        None => {
+            make_dir(to)?;
+            #[cfg(unix)]
+            File::open(to).and_then(|folder| set_mode(&folder, mode_of(&metadata) | 0o700)).map_err(failed)?;
+        }
+    }
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        link_missing(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// True when both are files with the same bytes, or links to the same place.
+///
+/// # Errors
+/// When one cannot be read.
+pub fn same_content(one: &Path, other: &Path) -> Result<bool, Failure> {
+    let look = |path: &Path| fs::symlink_metadata(path).map_err(|error| Failure::io("read", path, &error));
+    let (a, b) = (look(one)?, look(other)?);
+    if a.is_symlink() && b.is_symlink() {
+        return Ok(fs::read_link(one).ok() == fs::read_link(other).ok());
+    }
+    if !a.is_file() || !b.is_file() || a.len() != b.len() {
+        return Ok(false);
+    }
+    let open = |path: &Path| open_read(path).map_err(|error| Failure::io("read", path, &error));
+    same(&mut open(one)?, &mut open(other)?).map_err(|error| Failure::io("read", one, &error))
+}
+
+/// Waits until what was written on the file system of `folder` is on its disk: one wait for a whole tree of copies.
+pub fn sync_disk(folder: &Path) {
+    #[cfg(target_os = "linux")]
+    if let Ok(folder) = File::open(folder) {
+        let _ = rustix::fs::syncfs(&folder);
+    }
+    #[cfg(not(target_os = "linux"))]
+    sync_folder(folder);
+}
+
 #[cfg(unix)]
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(fs::read_link(from)?, to)
@@ -168,6 +232,28 @@ mod tests {
         // As between two file systems.
         across(&c, &b).unwrap();
         assert!(is_tree(&b) && !c.exists());
+    }
+
+    #[test]
+    fn only_what_is_missing_is_linked() {
+        let dir = tempfile::tempdir().unwrap();
+        let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+        tree(&a);
+        fs::create_dir_all(b.join("in")).unwrap();
+        fs::write(b.join("in/f"), "mine").unwrap();
+        link_missing(&a, &b).unwrap();
+        sync_disk(&b);
+        assert_eq!(fs::read(b.join("in/f")).unwrap(), b"mine");
+        assert!(b.join("in/empty").is_dir() && same_content(&a.join("link"), &b.join("link")).unwrap());
+        assert!(!same_content(&a.join("in/f"), &b.join("in/f")).unwrap());
+        fs::remove_file(b.join("in/f")).unwrap();
+        link_missing(&a, &b).unwrap();
+        assert!(is_tree_without_folder_times(&b) && same_content(&a.join("in/f"), &b.join("in/f")).unwrap());
+    }
+
+    fn is_tree_without_folder_times(at: &Path) -> bool {
+        let meta = fs::metadata(at.join("in/f")).unwrap();
+        meta.permissions().mode() & 0o777 == 0o640 && fs::read_link(at.join("link")).unwrap() == Path::new("in/f")
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::path::{Component, Path};
 pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, update_whole, write_atomic, write_new, write_whole};
 pub use backup::{KEEP, backup};
 pub use draft::Draft;
-pub use exact::{copy_exact, relocate};
+pub use exact::{copy_exact, link_missing, relocate, same_content, sync_disk};
 pub use lock::{LOCK_WAIT, Lock};
 pub use moving::{remove_empty_dir, rename};
 pub use temp::TempTree;
