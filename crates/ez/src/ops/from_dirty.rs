@@ -13,6 +13,7 @@ use super::steps::{Operation, Step};
 use crate::context::Context;
 use crate::git::Git;
 use crate::model::SessionName;
+use crate::model::gitdir::GitDir;
 use crate::model::name::quoted;
 use crate::out::Out;
 use crate::store::{Repo, Session};
@@ -265,10 +266,12 @@ pub(super) fn settle(
     };
     let there = Git::new(context, &to);
     let failed = |why: Failure| {
-        Failure::new(format!("the changes could not be put into {to}"))
-            .cause(why)
-            .hint(kept.way_back())
-            .hint("with no changes in either folder, `ez doctor --fix` can do it")
+        let failure = Failure::new(format!("the changes could not be put into {to}")).cause(why).hint(kept.way_back());
+        let lock = GitDir::at(Path::new(&to)).map(|tree| tree.dir.join("index.lock"));
+        failure.hint(match lock.filter(|lock| lock.exists()) {
+            Some(lock) => format!("unless git is at work there, remove {} and try again", lock.display()),
+            None => "with no changes in the new folder, `ez doctor --fix` can do it".to_owned(),
+        })
     };
     let compared = held.compare(&there).map_err(failed)?;
     let mut exact = compared.other.is_empty() && compared.staged;

@@ -108,8 +108,8 @@ fn a_dollar_in_a_name_is_none_in_tmux_and_what_cannot_be_marked_goes_again() {
     let script = format!("#!/bin/sh\n{more}\nexec {} \"$@\"\n", real.display());
     let misfit = world.home.executable("misfit/tmux", &script);
     let mut env = world.env();
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", misfit.parent().unwrap().display());
-    env.set("PATH", path);
+    let before = env.get("PATH").unwrap().to_string_lossy().into_owned();
+    env.set("PATH", format!("{}:{before}", misfit.parent().unwrap().display()));
     let answer = world.ask_in("tmux", &world.request("on_session_create", "second", json!({})), &env);
     assert!(error(&answer).contains("second"), "{answer}");
     assert_eq!(world.tmux_sessions(), ["repo/fix_PATH"]);
