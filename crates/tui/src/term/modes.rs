@@ -62,7 +62,10 @@ mod tests {
     #[test]
     fn off_undoes_on_in_reverse() {
         let all = Modes { mouse: true, drag: true, focus: true, kitty: true };
-        assert_eq!(all.on(), "\x1b[?1049h\x1b[?25l\x1b[?2004h\x1b[?1000h\x1b[?1006h\x1b[?1002h\x1b[?1004h\x1b[>1u");
+        assert_eq!(
+            all.on(),
+            "\x1b[?1049h\x1b[r\x1b[?6l\x1b[4l\x1b[?7h\x0f\x1b(B\x1b[0m\x1b[?25l\x1b[?2004h\x1b[?1000h\x1b[?1006h\x1b[?1002h\x1b[?1004h\x1b[>1u"
+        );
         assert_eq!(
             all.off(),
             "\x1b[?2026l\x1b[<u\x1b[?1004l\x1b[?1002l\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[H\x1b[?1049l"
