@@ -4,7 +4,9 @@
 
 pub mod aliases;
 pub mod delete;
+pub mod desk;
 
 pub mod export;
 pub mod mask;
+pub mod plan;
 pub mod trash;
