@@ -5,8 +5,8 @@
 pub mod aliases;
 pub mod delete;
 pub mod desk;
+pub mod diff;
 
 pub mod export;
 pub mod mask;
 pub mod plan;
-pub mod trash;
