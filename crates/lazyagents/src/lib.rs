@@ -17,3 +17,4 @@ pub mod reserved;
 pub mod resume;
 pub mod settings;
 pub mod tabs;
+pub mod undo;

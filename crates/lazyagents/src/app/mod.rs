@@ -3,6 +3,7 @@
 
 pub mod actions;
 mod driver;
+mod errands;
 pub mod event;
 mod library;
 pub mod pace;

@@ -4,6 +4,7 @@
 mod agents;
 mod complete;
 mod doctor;
+mod history;
 mod interrupt;
 mod out;
 mod plugins;
@@ -51,6 +52,10 @@ enum Command {
     Plugins(plugins::Args),
     /// Check the agents and the plugins; exit 1 when there is a problem
     Doctor(doctor::Args),
+    /// What was changed in files of agents and of ours, and what is in the trash
+    History(history::Args),
+    /// Take a change back: the newest, or the one with this number in `history`
+    Undo(history::UndoArgs),
     /// Print the completion script of a shell
     Completions {
         /// The shell
@@ -115,6 +120,8 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
                 Command::Usage(args) => usage::run(&args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),
+                Command::History(args) => history::run(&args, &context, out),
+                Command::Undo(args) => history::undo(&args, &context, out),
                 Command::Schema(args) => schema::run(&args, out),
                 Command::Help { command } => help(&command, &context, out),
                 Command::Tui | Command::Completions { .. } => Ok(0),

@@ -18,5 +18,6 @@ mod races;
 mod reading;
 mod screens;
 mod terminal;
+mod undoing;
 mod update;
 mod world;
