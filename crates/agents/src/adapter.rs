@@ -10,6 +10,7 @@ use sys::Env;
 use crate::account::Pays;
 use crate::adapters::REGISTRY;
 use crate::limits::Limits;
+use crate::provider::Provides;
 use crate::read::tidy;
 use crate::sessions::Reads;
 
@@ -100,6 +101,10 @@ pub trait Adapter: Sync {
     }
     /// How the limits of its account are told; `None` when this build cannot.
     fn limits(&self) -> Option<&dyn Limits> {
+        None
+    }
+    /// How it is told which endpoint to use; `None` when this build cannot.
+    fn provides(&self) -> Option<&dyn Provides> {
         None
     }
     /// How its conversations are read; `None` when this build cannot.

@@ -11,6 +11,7 @@ pub mod find;
 pub mod json;
 pub mod limits;
 mod managers;
+pub mod provider;
 mod read;
 mod records;
 pub mod running;

@@ -8,6 +8,7 @@
 
 mod account;
 mod limits;
+mod provider;
 mod reader;
 mod settle;
 mod tell;
@@ -18,6 +19,7 @@ use std::path::Path;
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::limits::Limits;
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -45,6 +47,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
+        Capability::Providers,
         Capability::Live,
     ],
     tried: true,
@@ -68,6 +71,10 @@ impl Adapter for ClaudeCode {
     }
 
     fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
         Some(self)
     }
 

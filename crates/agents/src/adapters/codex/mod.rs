@@ -6,6 +6,7 @@
 
 mod account;
 mod limits;
+mod provider;
 mod reader;
 mod tell;
 
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::limits::Limits;
+use crate::provider::Provides;
 use crate::read::{all_in, head, is_dir};
 use crate::records::{Record, lines};
 use crate::sessions::removal::plain_id;
@@ -39,6 +41,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
+        Capability::Providers,
         Capability::Live,
     ],
     tried: true,
@@ -62,6 +65,10 @@ impl Adapter for Codex {
     }
 
     fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
         Some(self)
     }
 

@@ -4,6 +4,7 @@
 //! Seen with 1.0.102 from npm: `node_modules/.bin/copilot -> ../@github/copilot/npm-loader.js`, a node script that starts
 //! the native program of `@github/copilot-linux-x64`, which npm also links as `.bin/copilot-linux-x64`.
 
+mod provider;
 mod reader;
 mod tell;
 
@@ -11,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -45,6 +47,10 @@ impl Adapter for Copilot {
         places.reads(around.shared_skills());
         places.sessions = Some(places.config_dir.join("session-state"));
         places
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {
