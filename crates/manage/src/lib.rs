@@ -10,3 +10,4 @@ pub mod diff;
 pub mod export;
 pub mod mask;
 pub mod plan;
+pub mod providers;
