@@ -147,7 +147,10 @@ fn ahead(journal: &Journal, entry: &Entry) -> Vec<Part> {
         diff: difference(Some(&ahead.now), ahead.then.as_deref()),
         path: ahead.path,
     };
-    let mut parts: Vec<Part> = journal.ahead(entry).into_iter().map(part).collect();
+    // What we remember for ourselves, right in the data folder, is nobody's to look at.
+    let own = journal.file().parent().map(std::path::Path::to_path_buf);
+    let shown = |ahead: &Ahead| ahead.path.parent() != own.as_deref();
+    let mut parts: Vec<Part> = journal.ahead(entry).into_iter().filter(shown).map(part).collect();
     for step in entry.steps.iter().rev() {
         let verb = match step {
             Step::Write(_) => continue,

@@ -11,7 +11,7 @@ use sys::text::{clean, human};
 use sys::{Failure, clock};
 
 use super::interrupt::Interrupt;
-use super::out::table;
+use super::out::{diff_line, table};
 use super::{Out, short};
 use crate::context::Context;
 use crate::undo::{self, Outcome};
@@ -243,7 +243,7 @@ fn dry_run(args: &UndoArgs, context: &Context, out: &mut Out) -> Result<u8, Fail
             for part in files {
                 out.line(&format!("{} {}", part.verb, short(context, &part.path)));
                 for line in &part.diff {
-                    out.line(&format!("  {}", clean(line)));
+                    out.line(&format!("  {}", diff_line(line)));
                 }
             }
         }
@@ -256,7 +256,7 @@ fn blocked(row: &UndoneRow, context: &Context, out: &mut Out) {
     for since in &row.changed_since {
         out.line(&format!("{} was changed since:", short(context, std::path::Path::new(&since.path))));
         for line in &since.diff {
-            out.line(&format!("  {}", clean(line)));
+            out.line(&format!("  {}", diff_line(line)));
         }
         if let Some(why) = &since.why {
             out.line(&format!("  what it did cannot be taken out: {}", clean(why)));

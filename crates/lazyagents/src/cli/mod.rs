@@ -8,6 +8,7 @@ mod history;
 mod interrupt;
 mod out;
 mod plugins;
+mod provider;
 pub mod reference;
 mod schema;
 mod sessions;
@@ -46,6 +47,8 @@ enum Command {
     Sessions(sessions::Args),
     /// How many tokens it all took
     Usage(usage::Args),
+    /// Endpoints: profiles, applied to agents' settings or to one session
+    Provider(provider::Args),
     /// The coding agents on this machine, with versions
     Agents(agents::Args),
     /// The files of the plugins folder, and what became of them
@@ -118,6 +121,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
                 Command::Doctor(args) => doctor::run(&args, &context, out),
                 Command::Sessions(args) => sessions::run(args, &context, out),
                 Command::Usage(args) => usage::run(&args, &context, out),
+                Command::Provider(args) => provider::run(args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),
                 Command::History(args) => history::run(&args, &context, out),

@@ -6,7 +6,7 @@ use schemars::schema_for;
 use serde_json::Value;
 use sys::Failure;
 
-use super::{Out, doctor, history, plugins, sessions};
+use super::{Out, doctor, history, plugins, provider, sessions};
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub(super) struct Args {
 /// Every schema: its name, what it describes, how it is made.
 pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-pub(super) const SCHEMAS: [Entry; 17] = [
+pub(super) const SCHEMAS: [Entry; 19] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
     ("sessions", "lazyagents sessions --json", || schema_for!(Vec<SessionRow>).to_value()),
     ("sessions-show", "lazyagents sessions show <id> --json", || schema_for!(sessions::Shown).to_value()),
@@ -28,6 +28,8 @@ pub(super) const SCHEMAS: [Entry; 17] = [
     ("sessions-trash", "lazyagents sessions trash --json", || schema_for!(Vec<sessions::TrashRow>).to_value()),
     ("usage", "lazyagents usage <view> --json", || schema_for!(UsageTable).to_value()),
     ("usage-limits", "lazyagents usage limits --json", || schema_for!(Vec<LimitRow>).to_value()),
+    ("provider", "lazyagents provider --json", || schema_for!(Vec<provider::Row>).to_value()),
+    ("provider-did", "lazyagents provider add|apply|clear|rm --json", || schema_for!(provider::Did).to_value()),
     ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),
     ("plugins-info", "lazyagents plugins info <id> --json", || schema_for!(plugins::PluginInfo).to_value()),
     ("doctor", "lazyagents doctor --json", || schema_for!(doctor::Report).to_value()),

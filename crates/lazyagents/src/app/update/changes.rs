@@ -64,5 +64,6 @@ pub(super) fn difference(app: &App, line: &str) -> Line<'static> {
         Some(b'@') => app.theme.dim(),
         _ => app.theme.base(),
     };
-    Line::styled(format!("  {}", text::clean(line)), style)
+    // Its blanks are what it is about.
+    Line::styled(format!("  {}", text::clean_lines(line).replace('\n', " ")), style)
 }
