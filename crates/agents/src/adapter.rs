@@ -9,6 +9,7 @@ use sys::Env;
 
 use crate::account::Pays;
 use crate::adapters::REGISTRY;
+use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::read::tidy;
 use crate::sessions::Reads;
@@ -100,6 +101,10 @@ pub trait Adapter: Sync {
     }
     /// How the limits of its account are told; `None` when this build cannot.
     fn limits(&self) -> Option<&dyn Limits> {
+        None
+    }
+    /// How it runs commands on its events; `None` when it does not or this build cannot tell.
+    fn hooks(&self) -> Option<&dyn Hooks> {
         None
     }
     /// How its conversations are read; `None` when this build cannot.

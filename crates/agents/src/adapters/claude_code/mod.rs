@@ -7,6 +7,7 @@
 //! older local one a script in `~/.claude/local`.
 
 mod account;
+mod hooks;
 mod limits;
 mod reader;
 mod settle;
@@ -17,6 +18,7 @@ use std::path::Path;
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
@@ -45,6 +47,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
+        Capability::Hooks,
         Capability::Live,
     ],
     tried: true,
@@ -68,6 +71,10 @@ impl Adapter for ClaudeCode {
     }
 
     fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

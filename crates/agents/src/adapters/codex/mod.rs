@@ -5,6 +5,7 @@
 //! `@openai/codex` and the version `0.171.0-linux-x64`, so the number alone has to be taken there too.
 
 mod account;
+mod hooks;
 mod limits;
 mod reader;
 mod tell;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::read::{all_in, head, is_dir};
 use crate::records::{Record, lines};
@@ -39,6 +41,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
+        Capability::Hooks,
         Capability::Live,
     ],
     tried: true,
@@ -62,6 +65,10 @@ impl Adapter for Codex {
     }
 
     fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

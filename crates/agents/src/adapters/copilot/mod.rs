@@ -4,6 +4,7 @@
 //! Seen with 1.0.102 from npm: `node_modules/.bin/copilot -> ../@github/copilot/npm-loader.js`, a node script that starts
 //! the native program of `@github/copilot-linux-x64`, which npm also links as `.bin/copilot-linux-x64`.
 
+mod hooks;
 mod reader;
 mod tell;
 
@@ -11,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -30,7 +32,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["COPILOT_HOME"],
     quiet: &[("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_OFFLINE", "true")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Live],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Delete,
+        Capability::Usage,
+        Capability::Hooks,
+        Capability::Live,
+    ],
     tried: true,
 };
 
@@ -45,6 +54,10 @@ impl Adapter for Copilot {
         places.reads(around.shared_skills());
         places.sessions = Some(places.config_dir.join("session-state"));
         places
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

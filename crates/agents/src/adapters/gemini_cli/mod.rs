@@ -6,6 +6,7 @@
 //! moves with it, unlike with any other agent.
 
 mod account;
+mod hooks;
 mod reader;
 mod tell;
 
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::read::{all_in, has_ext, is_dir};
 use crate::records::{Record, lines, object};
 use crate::sessions::removal::plain_id;
@@ -37,7 +39,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["GEMINI_CLI_HOME"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Auth],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Delete,
+        Capability::Usage,
+        Capability::Auth,
+        Capability::Hooks,
+    ],
     tried: true,
 };
 
@@ -66,6 +75,10 @@ impl Adapter for GeminiCli {
 
     fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
         Some(account::pays(around, places))
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

@@ -4,6 +4,7 @@
 //! It expands `~/` in `QWEN_HOME` itself, and `~/.agents/skills` stays in the home folder.
 //! `QWEN_RUNTIME_DIR` moves the conversations and the log of requests, not the settings.
 
+mod hooks;
 mod reader;
 mod settle;
 mod tell;
@@ -12,6 +13,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::read::{all_in, has_ext};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -28,7 +30,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["QWEN_HOME", "QWEN_RUNTIME_DIR"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Hooks],
     tried: true,
 };
 
@@ -43,6 +45,10 @@ impl Adapter for QwenCode {
         let base = around.named("QWEN_RUNTIME_DIR", Tilde::Expanded, &mut places.warnings);
         places.sessions = Some(base.unwrap_or_else(|| places.config_dir.clone()).join("projects"));
         places
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {
