@@ -7,7 +7,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// What is wrong, with its line and column, in words of the parser.
-pub(crate) fn parse(text: &str) -> Result<Value, String> {
+pub fn parse(text: &str) -> Result<Value, String> {
     let plain = plain(text.strip_prefix('\u{feff}').unwrap_or(text));
     if plain.trim().is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));

@@ -7,6 +7,7 @@ pub mod delete;
 pub mod desk;
 
 pub mod export;
+pub mod hooks;
 pub mod mask;
 pub mod plan;
 pub mod trash;

@@ -3,6 +3,7 @@
 
 mod read;
 mod rules;
+mod sample;
 #[cfg(test)]
 mod tests;
 
@@ -14,9 +15,11 @@ use sys::edit;
 
 use crate::adapter::Places;
 
+pub use crate::jsonc::parse;
 pub use read::words;
 pub(crate) use read::{file, value};
 pub use rules::{Event, Landing, Miss, Rules, Shape, Unit, Verdict};
+pub use sample::sample;
 
 /// The largest settings file that is looked into, bytes: what `sys::edit` edits.
 pub const LARGEST: u64 = edit::LONGEST as u64;

@@ -46,7 +46,9 @@ fn no_event_is_there_twice() {
     for adapter in all().iter().filter_map(|adapter| adapter.hooks()) {
         let events = adapter.rules().events;
         for (at, event) in events.iter().enumerate() {
-            assert!(events[..at].iter().all(|e| e.name != event.name && (e.common.is_empty() || e.common != event.common)));
+            assert!(
+                events[..at].iter().all(|e| e.name != event.name && (e.common.is_empty() || e.common != event.common))
+            );
             assert_eq!(adapter.rules().event(event.name), Some(event.name));
         }
     }
@@ -60,7 +62,10 @@ fn a_hook_lands_under_the_name_that_means_the_same() {
         Some(format!("{} {}", landing.event, landing.matcher.unwrap_or_default()))
     };
     assert_eq!(land("claude-code", "PreToolUse", Some("Bash")).as_deref(), Some("PreToolUse Bash"));
-    assert_eq!(land("gemini-cli", "PreToolUse", Some("Bash|Edit")).as_deref(), Some("BeforeTool run_shell_command|replace"));
+    assert_eq!(
+        land("gemini-cli", "PreToolUse", Some("Bash|Edit")).as_deref(),
+        Some("BeforeTool run_shell_command|replace")
+    );
     assert_eq!(land("gemini-cli", "PreToolUse", Some("Bash.*")).as_deref(), Some("BeforeTool Bash.*"));
     assert_eq!(land("gemini-cli", "SessionStart", Some("Bash")).as_deref(), Some("SessionStart Bash"));
     assert_eq!(land("gemini-cli", "PreCompact", None), None, "it fires before every turn there");
@@ -80,7 +85,8 @@ fn timeouts_are_written_in_the_unit_of_the_agent() {
         let landing = rules.land("PreToolUse", Some("Bash")).unwrap();
         rules.element(&landing, "true", Some(5), true)
     };
-    let claude = json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "true", "timeout": 5, "async": true}]});
+    let claude =
+        json!({"matcher": "Bash", "hooks": [{"type": "command", "command": "true", "timeout": 5, "async": true}]});
     assert_eq!(element("claude-code"), claude);
     assert_eq!(element("codex"), claude);
     assert_eq!(
@@ -152,7 +158,8 @@ fn switches_that_stop_all_hooks_are_seen() {
         assert!(looked(id, &[(file, text)]).iter().any(|look| look.off.is_some()), "{id}");
         assert!(looked(id, &[(file, "")]).iter().all(|look| look.off.is_none()), "{id}");
     }
-    let gemini = looked("gemini-cli", &[(".gemini/settings.json", r#"{"hooks": {"enabled": true, "disabled": ["x"]}}"#)]);
+    let gemini =
+        looked("gemini-cli", &[(".gemini/settings.json", r#"{"hooks": {"enabled": true, "disabled": ["x"]}}"#)]);
     assert!(gemini[0].oddities.is_empty(), "settings between the events are no events");
 }
 
@@ -200,7 +207,8 @@ fn codex_gives_up_on_a_file_for_one_entry() {
 fn copilot_reads_a_folder_of_files() {
     let ours = r#"{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "a", "timeoutSec": 3}]}}"#;
     let claude = r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "b"}]}]}}"#;
-    let files = [(".copilot/hooks/lazyagents.json", ours), (".copilot/hooks/mine.json", claude), (".copilot/hooks/x.txt", "{")];
+    let files =
+        [(".copilot/hooks/lazyagents.json", ours), (".copilot/hooks/mine.json", claude), (".copilot/hooks/x.txt", "{")];
     let looks = looked("copilot", &files);
     assert_eq!(looks.len(), 3);
     assert_eq!(told(&looks[0]), "preToolUse - Flat a Some(3.0)\n");
@@ -246,4 +254,27 @@ proptest::proptest! {
             }
         }
     }
+}
+
+#[test]
+fn there_is_a_payload_of_every_event() {
+    for adapter in all().iter().filter(|adapter| adapter.hooks().is_some()) {
+        let rules = adapter.hooks().unwrap().rules();
+        let mut seen_any = false;
+        for event in rules.events {
+            let (payload, seen) = sample(adapter.about().id, event.name, "/p q".as_ref(), "/h".as_ref());
+            assert_eq!(payload["cwd"], json!("/p q"));
+            assert!(!payload.to_string().contains("{home}"));
+            seen_any |= seen;
+            if adapter.about().id != "copilot" {
+                assert_eq!(payload["hook_event_name"], json!(event.name));
+            }
+        }
+        assert!(seen_any);
+        assert!(rules.verdict("Stop", Some(0)).contains("goes on"));
+    }
+    let claude = by_id("claude-code").unwrap().hooks().unwrap().rules();
+    assert!(claude.verdict("PreToolUse", Some(2)).starts_with("it blocks"));
+    assert!(claude.verdict("PostToolUse", Some(2)).starts_with("too late"));
+    assert!(claude.verdict("PostToolUse", None).contains("too long"));
 }
