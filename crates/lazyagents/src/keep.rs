@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use agents::Surroundings;
 use manage::delete::Plan;
 use manage::export::{Exporter, Format, Taken, default_path, to_file};
-use manage::trash::{self, Trash};
+use sys::files::trash::{self, Trash};
 use sys::proc::Cancel;
 use sys::{Failure, clock};
 

@@ -11,7 +11,7 @@ use sys::proc::{self, Cancel, Limits};
 use sys::text::clean_lines;
 use sys::{Env, Failure};
 
-use crate::trash::{Entry, Trash, What, size};
+use sys::files::trash::{Entry, Trash, What, size};
 
 /// How long an agent may take for one command: the first start of some installs things (agent-formats.md, OpenCode).
 const COMMAND_WITHIN: Duration = Duration::from_secs(180);

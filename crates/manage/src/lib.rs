@@ -5,9 +5,9 @@
 pub mod aliases;
 pub mod delete;
 pub mod desk;
+pub mod diff;
 
 pub mod export;
 pub mod hooks;
 pub mod mask;
 pub mod plan;
-pub mod trash;

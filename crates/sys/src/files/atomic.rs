@@ -6,7 +6,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{LOCK_WAIT, Lock, make_dir, mode_of, not_regular, open_read, parent, set_mode, sync_folder};
+use super::{LOCK_WAIT, Lock, fault, make_dir, mode_of, not_regular, open_read, parent, set_mode, sync_folder};
 use crate::Failure;
 
 /// Links followed before a chain counts as a loop; the limit of Linux.
@@ -27,6 +27,8 @@ pub enum Mode {
     Private,
     /// A new file gets 0755 (less the umask); an existing one keeps its mode.
     Script,
+    /// These permission bits, whatever the file had: what an undo brings back.
+    Exactly(u32),
 }
 
 impl Mode {
@@ -35,6 +37,7 @@ impl Mode {
             Self::Normal => 0o644,
             Self::Private => 0o600,
             Self::Script => 0o755,
+            Self::Exactly(bits) => bits,
         }
     }
 
@@ -42,6 +45,7 @@ impl Mode {
         match self {
             Self::Normal | Self::Script => old,
             Self::Private => old & 0o600,
+            Self::Exactly(bits) => bits,
         }
     }
 }
@@ -147,14 +151,18 @@ fn write_resolved(target: &Path, bytes: &[u8], mode: Mode, after: After) -> io::
         Some(_) => 0o600,
         None => mode.of_new(),
     }));
+    fault::point("making a file")?;
     let mut temporary = builder.tempfile_in(folder)?;
+    fault::point("writing a file")?;
     temporary.write_all(bytes)?;
     if let Some(old) = &old {
         keep_owner(temporary.as_file(), old);
         set_mode(temporary.as_file(), mode.of_existing(mode_of(old)))?;
     }
     temporary.as_file().sync_all()?;
+    fault::point("replacing a file")?;
     temporary.persist(target).map_err(|error| error.error)?;
+    fault::point("after a file was replaced")?;
     if after == After::Lasting {
         sync_folder(folder);
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{found, make_private_dir, mode_of, open_read, set_mode, sync_folder};
+use super::{fault, found, make_private_dir, mode_of, open_read, set_mode, sync_folder};
 use crate::{Failure, clock};
 
 /// Copies kept of one file: 20 (seed, Safety).
@@ -39,6 +39,7 @@ pub fn backup(path: &Path, dir: &Path, keep: usize) -> Result<Option<PathBuf>, F
 /// Writes the copy under a temporary name first, so that what bears a backup's name is whole.
 fn copy(source: &mut fs::File, dir: &Path, name: &str) -> io::Result<PathBuf> {
     let mut temporary = tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(dir)?;
+    fault::point("a backup")?;
     io::copy(source, &mut temporary)?;
     set_mode(temporary.as_file(), mode_of(&source.metadata()?))?;
     temporary.as_file().sync_all()?;

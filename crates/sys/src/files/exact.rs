@@ -5,7 +5,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use super::{make_dir, mode_of, open_read, parent, remove_tree, set_mode, sync_folder};
+use super::{fault, make_dir, mode_of, open_read, parent, remove_tree, set_mode, sync_folder};
 use crate::Failure;
 
 /// Moves the file, link or folder `from` to `to`, which must not be there; folders that `to` needs are made. On one file
@@ -21,6 +21,7 @@ pub fn relocate(from: &Path, to: &Path) -> Result<(), Failure> {
         return Err(failed().cause("something is there already"));
     }
     make_dir(parent(to))?;
+    fault::point("a move").map_err(|error| failed().cause(error))?;
     match fs::rename(from, to) {
         Ok(()) => {
             sync_folder(parent(to));

@@ -6,9 +6,13 @@ mod atomic;
 mod backup;
 mod draft;
 mod exact;
+mod exact_path;
+pub mod fault;
+pub mod journal;
 mod lock;
 mod moving;
 mod temp;
+pub mod trash;
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};

@@ -2,9 +2,9 @@
 
 use agents::Surroundings;
 use manage::delete::Plan;
-use manage::trash::{self, Entry, Trash};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sys::files::trash::{self, Entry, Trash};
 use sys::text::{clean, human};
 use sys::{Failure, clock};
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use agents::Surroundings;
 use manage::delete::import;
-use manage::trash::{DAYS, Entry, Trash};
 use schemars::JsonSchema;
 use serde::Serialize;
+use sys::files::trash::{DAYS, Entry, Trash};
 use sys::text::{clean, human};
 use sys::{Failure, clock};
 

@@ -9,11 +9,11 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::{self as files, LOCK_WAIT, Lock, Mode, exact_path};
+use crate::text::clean;
+use crate::{Failure, clock};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sys::files::{self, LOCK_WAIT, Lock, Mode};
-use sys::text::clean;
-use sys::{Failure, clock};
 
 /// How long an entry stays, days (lazyagents.md, Safety).
 pub const DAYS: u32 = 30;
@@ -126,43 +126,6 @@ impl Entry {
     /// Bytes in it.
     pub fn bytes(&self) -> u64 {
         self.items.iter().map(|item| item.bytes).sum()
-    }
-}
-
-/// Paths need not be UTF-8: then their bytes stand beside the words.
-mod exact_path {
-    use std::path::{Path, PathBuf};
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum Form {
-        Text(String),
-        Bytes { shown: String, bytes: Vec<u8> },
-    }
-
-    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
-        match path.to_str() {
-            Some(text) => Form::Text(text.to_owned()),
-            None => Form::Bytes {
-                shown: path.to_string_lossy().into_owned(),
-                bytes: path.as_os_str().as_encoded_bytes().to_vec(),
-            },
-        }
-        .serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
-        Ok(match Form::deserialize(from)? {
-            Form::Text(text) => text.into(),
-            #[cfg(unix)]
-            Form::Bytes { bytes, .. } => {
-                PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
-            }
-            #[cfg(not(unix))]
-            Form::Bytes { shown, .. } => shown.into(),
-        })
     }
 }
 
@@ -518,7 +481,7 @@ fn short(name: &str) -> String {
 }
 
 /// How many files `path` holds, and their bytes. Links are not followed.
-pub(crate) fn size(path: &Path) -> (u64, u64) {
+pub fn size(path: &Path) -> (u64, u64) {
     let Ok(metadata) = fs::symlink_metadata(path) else { return (0, 0) };
     if !metadata.is_dir() {
         return (1, metadata.len());
