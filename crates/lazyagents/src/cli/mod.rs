@@ -4,6 +4,7 @@
 mod agents;
 mod complete;
 mod doctor;
+pub(crate) mod hooks;
 mod interrupt;
 mod out;
 mod plugins;
@@ -43,6 +44,8 @@ enum Command {
     Tui,
     /// The conversations of all agents: list, show, search, export, delete, name, open again
     Sessions(sessions::Args),
+    /// Commands that agents run on their events: make, import, enable, disable, test
+    Hooks(hooks::Args),
     /// How many tokens it all took
     Usage(usage::Args),
     /// The coding agents on this machine, with versions
@@ -112,6 +115,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
             match command {
                 Command::Doctor(args) => doctor::run(&args, &context, out),
                 Command::Sessions(args) => sessions::run(args, &context, out),
+                Command::Hooks(args) => hooks::run(args, &context, out),
                 Command::Usage(args) => usage::run(&args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),

@@ -89,8 +89,16 @@ impl Sheet {
         (0..list.len()).filter(|at| fingerprint(&list[*at]) == print).collect()
     }
 
+    /// It has neither a version nor hooks of anybody.
+    fn bare(&self) -> bool {
+        let root = self.value();
+        let hollow = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
+        let hooks = root.get("hooks").and_then(Value::as_object);
+        root.get(VERSION).is_none() && hooks.is_none_or(|hooks| hooks.values().all(hollow))
+    }
+
     fn append(&mut self, seat: &Seat, event: &str, value: &Value, owned: &mut Owned) -> Result<(), Failure> {
-        if seat.rules.shape == agents::hooks::Shape::Flat && self.value().get(VERSION).is_none() {
+        if seat.rules.shape == agents::hooks::Shape::Flat && self.bare() {
             let at = path![VERSION];
             self.change(Change::Set { at: at.clone(), value: 1.into() }, &at, owned)?;
         }
@@ -117,7 +125,8 @@ impl Sheet {
         // A file that we made goes with the last thing in it, and so does the version that we gave to one.
         let (version, root) = (path![VERSION], self.value());
         let keys: Vec<&String> = root.as_object().map(|map| map.keys().collect()).unwrap_or_default();
-        let none = |hooks: &Value| hooks.as_object().is_some_and(serde_json::Map::is_empty);
+        let hollow = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
+        let none = |hooks: &Value| hooks.as_object().is_some_and(|hooks| hooks.values().all(hollow));
         let versioned = owned.made_key(&version) && root.get("hooks").is_none_or(none);
         if self.was_there && owned.made_file && keys.iter().all(|key| *key == VERSION && versioned) {
             self.trash = true;

@@ -37,8 +37,8 @@ struct Pack {
     notes: Vec<String>,
 }
 
-/// Takes the hooks of a plugin into the library, under `name` or the plugin's own. With `replace` a hook of that name goes
-/// into the trash first; what agents run of it stays until it is enabled again.
+/// Takes the hooks of a plugin into the library, under `name` or the plugin's own. With `replace` it takes the place of a
+/// hook of that name; what agents run of that one stays until it is enabled again.
 ///
 /// # Errors
 /// When there are none in the folder, the name is taken or cannot be one, or the folder holds what is not to be copied:
@@ -52,14 +52,8 @@ pub fn plan_import(desks: &Desks<'_>, folder: &Path, name: Option<&str>, replace
     };
     library::name(&name).map_err(|failure| failure.hint("`--name` gives it another"))?;
     let mut acts = Vec::new();
-    let (file, to) = (library::file(desks.data, &name), library::folder(desks.data).join(&name));
-    if replace {
-        for path in [&to, &file] {
-            if path.symlink_metadata().is_ok() {
-                acts.push(Act::Trash { path: path.clone() });
-            }
-        }
-    } else {
+    let to = library::folder(desks.data).join(&name);
+    if !replace {
         super::planner::free(desks.data, &name)
             .map_err(|failure| failure.hint("`--replace` takes its place, `--name` gives it another name"))?;
     }
@@ -74,6 +68,11 @@ pub fn plan_import(desks: &Desks<'_>, folder: &Path, name: Option<&str>, replace
             more.insert("scripts_ask_root".to_owned(), Value::Bool(true));
         }
         copied = files.len();
+        // Written over, not anew: what is there and not wanted any more goes into the trash.
+        let mut there = Vec::new();
+        all_in(&to, 0, &mut there);
+        let wanted = |path: &PathBuf| files.iter().any(|(relative, ..)| to.join(relative) == *path);
+        acts.extend(there.into_iter().filter(|path| !wanted(path)).map(|path| Act::Trash { path }));
         for (relative, bytes, mode) in files {
             acts.push(Act::Put { path: to.join(relative), bytes, mode });
         }
@@ -91,6 +90,17 @@ pub fn plan_import(desks: &Desks<'_>, folder: &Path, name: Option<&str>, replace
     let notes = notes.iter().map(|note| sys::text::clean(note)).collect();
     let plan = Plan { what: format!("import hook {name}"), acts, secrets: Vec::new() };
     Ok(Planned { plan, steps: Vec::new(), notes })
+}
+
+/// Every file below a folder of ours.
+fn all_in(dir: &Path, deep: usize, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())) {
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if meta.is_dir() && deep <= DEEP => all_in(&path, deep + 1, files),
+            _ => files.push(path),
+        }
+    }
 }
 
 fn contains(bytes: &[u8], word: &[u8]) -> bool {

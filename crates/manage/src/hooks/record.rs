@@ -86,6 +86,15 @@ impl Record {
         self.agents.get(agent)?.get(file)
     }
 
+    /// True for an element of an agent's file that we wrote.
+    pub fn is_ours(&self, agent: &str, file: &Path, entry: &agents::hooks::Entry) -> bool {
+        let same = |mine: &Mine, print: &str| mine.event == entry.event && mine.fingerprint == print;
+        self.owned(agent, file).is_some_and(|owned| {
+            let print = entry.fingerprint();
+            owned.entries.iter().any(|mine| same(mine, &print))
+        })
+    }
+
     pub(super) fn owned_mut(&mut self, agent: &str, file: &Path) -> &mut Owned {
         self.agents.entry(agent.to_owned()).or_default().entry(file.to_owned()).or_default()
     }
