@@ -13,6 +13,7 @@ pub mod keep;
 pub mod limits;
 mod net;
 pub mod plugins;
+pub mod rack;
 pub mod reserved;
 pub mod resume;
 pub mod settings;

@@ -18,6 +18,7 @@ use super::interrupt::Interrupt;
 use crate::context::Context;
 
 pub(super) use show::{Changed, HookRow, TriedRow};
+pub(crate) use show::{state_words, tried_lines, when};
 
 /// Arguments of `hooks`.
 #[derive(Debug, clap::Args)]
@@ -218,7 +219,7 @@ pub(super) fn around(env: &Env) -> Result<Surroundings, Failure> {
 }
 
 /// The installed agents, those with hooks alone.
-pub(super) fn installed(context: &Context) -> Vec<&'static str> {
+pub(crate) fn installed(context: &Context) -> Vec<&'static str> {
     let can = |id: &str| agents::adapter::by_id(id).is_some_and(|adapter| adapter.hooks().is_some());
     crate::detection::places(context)
         .iter()
@@ -432,6 +433,6 @@ pub(super) fn apply(
 }
 
 /// The parts of a view that a person wants to see: not the list of what is ours.
-pub(super) fn parts(view: &View) -> impl Iterator<Item = &manage::desk::Part> {
+pub(crate) fn parts(view: &View) -> impl Iterator<Item = &manage::desk::Part> {
     view.parts.iter().filter(|part| part.path.file_name().is_none_or(|name| name != "hooks-enabled.json"))
 }

@@ -186,7 +186,7 @@ pub(super) fn matrix(library: &Library, seats: &[Seat], record: &Record, context
 }
 
 /// An event with its matcher, for people.
-pub(super) fn when(event: &str, matcher: Option<&str>) -> String {
+pub(crate) fn when(event: &str, matcher: Option<&str>) -> String {
     matcher.map_or_else(|| event.to_owned(), |matcher| format!("{event} ({matcher})"))
 }
 
