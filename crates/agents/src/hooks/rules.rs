@@ -79,21 +79,21 @@ pub struct Rules {
     pub shorter: &'static [(&'static str, u64)],
     /// What the person has to do in the agent before it runs a new hook; empty when nothing.
     pub consent: &'static str,
-    /// What it makes of exit code 2.
-    pub two: Verdict,
+    /// What it makes of a command that fails.
+    pub fails: Verdict,
     /// Keys of `hooks` that are settings and no events.
     pub settings: &'static [&'static str],
     /// One entry that it does not understand costs all of the file.
     pub strict: bool,
 }
 
-/// What an agent makes of exit code 2.
+/// What an agent makes of a command that fails; tried with all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// What was about to happen does not, where the event comes before something.
-    Blocks,
-    /// Nobody has tried it with that agent.
-    Unknown,
+    /// Code 2: what was about to happen does not, where the event comes before something. Others are shown.
+    TwoBlocks,
+    /// Any code but 0 before a tool: the tool is not used. Elsewhere it changes nothing (Copilot 1.0.102).
+    AnyBlocksTools,
 }
 
 /// Where a command of the library lands at an agent.

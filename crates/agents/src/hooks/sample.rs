@@ -61,9 +61,12 @@ impl Rules {
         let Some(code) = code else {
             return "it took too long: the agent stops it and goes on without it".to_owned();
         };
-        match (code, self.two) {
+        match (code, self.fails) {
             (0, _) => "the agent goes on; JSON on stdout would be followed".to_owned(),
-            (2, Verdict::Blocks) => match event {
+            (_, Verdict::AnyBlocksTools) if matches!(event, "preToolUse" | "permissionRequest") => {
+                "it blocks: this agent uses no tool when the hook before it fails".to_owned()
+            }
+            (2, Verdict::TwoBlocks) => match event {
                 "Stop" | "SubagentStop" | "AfterAgent" => {
                     "the agent does not stop: what stderr says goes to the model, which works on".to_owned()
                 }
@@ -72,7 +75,6 @@ impl Rules {
                 }
                 _ => "too late to block anything; what stderr says is shown or goes to the model".to_owned(),
             },
-            (2, Verdict::Unknown) => "an error; what this agent makes of code 2 was not tried".to_owned(),
             (_, _) => "an error that blocks nothing: the agent shows it and goes on".to_owned(),
         }
     }

@@ -277,4 +277,8 @@ fn there_is_a_payload_of_every_event() {
     assert!(claude.verdict("PreToolUse", Some(2)).starts_with("it blocks"));
     assert!(claude.verdict("PostToolUse", Some(2)).starts_with("too late"));
     assert!(claude.verdict("PostToolUse", None).contains("too long"));
+    assert!(claude.verdict("PreToolUse", Some(1)).contains("blocks nothing"));
+    let copilot = by_id("copilot").unwrap().hooks().unwrap().rules();
+    assert!(copilot.verdict("preToolUse", Some(1)).starts_with("it blocks"));
+    assert!(copilot.verdict("userPromptSubmitted", Some(2)).contains("blocks nothing"));
 }

@@ -53,7 +53,7 @@ pub(super) static RULES: Rules = Rules {
     tools: &[],
     shorter: &[],
     consent: "",
-    two: Verdict::Blocks,
+    fails: Verdict::TwoBlocks,
     settings: &[],
     strict: false,
 };

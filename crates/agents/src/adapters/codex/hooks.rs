@@ -37,7 +37,7 @@ static RULES: Rules = Rules {
     tools: &[],
     shorter: &[("SessionEnd", 3), ("Interrupt", 3)],
     consent: "start `codex` and review it there: Codex runs a new or changed hook only once you trust it",
-    two: Verdict::Blocks,
+    fails: Verdict::TwoBlocks,
     settings: &["state"],
     strict: true,
 };

@@ -40,7 +40,7 @@ static RULES: Rules = Rules {
     tools: &[("Bash", "bash"), ("Task", "task"), ("Agent", "task")],
     shorter: &[],
     consent: "",
-    two: Verdict::Unknown,
+    fails: Verdict::AnyBlocksTools,
     settings: &[],
     strict: false,
 };

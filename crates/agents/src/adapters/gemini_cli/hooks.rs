@@ -40,7 +40,7 @@ static RULES: Rules = Rules {
     ],
     shorter: &[],
     consent: "",
-    two: Verdict::Blocks,
+    fails: Verdict::TwoBlocks,
     // Older versions kept their switches between the events.
     settings: &["enabled", "disabled", "notifications"],
     strict: false,

@@ -41,7 +41,7 @@ static RULES: Rules = Rules {
     tools: &[],
     shorter: &[],
     consent: "",
-    two: Verdict::Blocks,
+    fails: Verdict::TwoBlocks,
     settings: &["enabled", "disabled", "notifications"],
     strict: false,
 };
