@@ -16,8 +16,8 @@ use sys::edit;
 use crate::adapter::Places;
 
 pub use crate::jsonc::parse;
-pub use read::words;
 pub(crate) use read::{file, value};
+pub use read::{kin, words};
 pub use rules::{Event, Landing, Miss, Rules, Shape, Unit, Verdict};
 pub use sample::sample;
 

@@ -160,6 +160,15 @@ fn command(value: &Value, rules: &Rules) -> Result<Command, String> {
     })
 }
 
+/// True when two command lines start a program of the same name from different places, with the same words after it: two
+/// versions of one hook (report E1).
+pub fn kin(one: &str, other: &str) -> bool {
+    let (one, other) = (words(one), words(other));
+    let (Some((first, rest)), Some((second, same))) = (one.split_first(), other.split_first()) else { return false };
+    let name = |path: &String| Path::new(path).file_name().map(|name| name.to_owned());
+    first != second && rest == same && name(first).is_some() && name(first) == name(second)
+}
+
 /// The words of a shell command line up to the first thing that is more than a word: what it starts. Quotes and
 /// backslashes are undone; assignments before it are left out. Empty when it cannot be told (`if`, `$(...)`).
 pub fn words(command: &str) -> Vec<String> {

@@ -236,6 +236,15 @@ fn the_first_words_of_a_command_line() {
 }
 
 #[test]
+fn two_versions_of_a_program_are_kin() {
+    assert!(kin("/opt/v1/bin/tool --hook", "'/opt/v 2/bin/tool' --hook"));
+    assert!(kin("tool --hook", "/opt/v1/bin/tool --hook"));
+    for other in ["/opt/v1/bin/tool --hook", "/opt/v2/bin/tool --else", "/opt/v2/bin/other --hook", "", "$(x)"] {
+        assert!(!kin("/opt/v1/bin/tool --hook", other), "{other}");
+    }
+}
+
+#[test]
 fn a_fingerprint_does_not_mind_the_order_of_keys() {
     let one = json!({"matcher": "é", "hooks": [{"type": "command", "command": "x"}]});
     let other = json!({"hooks": [{"command": "x", "type": "command"}], "matcher": "é"});

@@ -402,8 +402,7 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             let mut hints = of(own);
             hints.extend(to_detail);
             hints.extend(of(&["list.filter", "app.palette"]));
-            let legend = if app.size.0 >= 110 { "● all ◐ some ○ none – no event" } else { "" };
-            (hints, kept, legend)
+            (hints, kept, "")
         }
         TabKind::Usage => {
             (of(&["usage.period", "usage.agent", "usage.view", "usage.limits", "list.filter", "app.palette"]), kept, "")

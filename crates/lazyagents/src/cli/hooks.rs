@@ -309,15 +309,16 @@ impl Work<'_> {
         plan: &dyn Fn(&Desks<'_>) -> Result<Planned, Failure>,
     ) -> Result<u8, Failure> {
         let desk = Desk::of(self.desks.data, format!("lazyagents {}", clean(command)));
+        let mut seen = None;
         if how.dry_run || question.is_some() {
             let planned = plan(&self.desks)?;
-            let view = desk.look(&planned.plan)?;
+            let view = &*seen.insert(desk.look(&planned.plan)?);
             if how.dry_run && how.json {
-                out.json(&Changed::of(&planned, &view, None))?;
+                out.json(&Changed::of(&planned, view, None))?;
                 return Ok(0);
             }
             if !how.json {
-                show::planned(&planned, Some(&view), self.context, out);
+                show::planned(&planned, Some(view), self.context, out);
             }
             if how.dry_run {
                 return Ok(0);
@@ -332,7 +333,7 @@ impl Work<'_> {
                 return Err(Failure::cancelled("nothing was changed"));
             }
         }
-        let (planned, done) = apply(&desk, &self.desks, plan)?;
+        let (planned, done) = apply(&desk, &self.desks, seen.as_ref(), plan)?;
         if how.json {
             out.json(&Changed::of(&planned, &done.view, done.id))?;
             return Ok(0);
@@ -416,14 +417,15 @@ fn known(id: &str) -> Result<(), Failure> {
     Err(Failure::usage(format!("there is no agent {}", clean(id))).hint(format!("there are: {}", ids.join(", "))))
 }
 
-/// Lets the desk do what is planned, planned anew under its lock.
-pub(super) fn apply(
+/// Lets the desk do what is planned, planned anew under its lock; with `seen` only what that showed.
+fn apply(
     desk: &Desk,
     desks: &Desks<'_>,
+    seen: Option<&View>,
     plan: &dyn Fn(&Desks<'_>) -> Result<Planned, Failure>,
 ) -> Result<(Planned, Done), Failure> {
     let last = RefCell::new(Planned::default());
-    let done = desk.apply(&mut || {
+    let done = desk.apply_seen(seen, &mut || {
         let planned = plan(desks)?;
         let plan = planned.plan.clone();
         last.replace(planned);

@@ -15,6 +15,9 @@ use crate::app::hooks::{HookLine, Rack};
 use crate::app::state::App;
 use crate::app::views;
 
+/// What the signs mean.
+const LEGEND: &str = "● all ◐ some ○ none – no event of it";
+
 /// The columns of the list: the hook, then each agent.
 pub fn columns(app: &App) -> Vec<Column> {
     let mut columns = vec![Column::new("HOOK", Width::Flex { min: 10, weight: 1 })];
@@ -159,6 +162,14 @@ pub fn draw(app: &App, buf: &mut Buffer, _body: Rect) {
 pub fn draw_top(app: &App, buf: &mut Buffer, area: Rect) {
     let theme = &app.theme;
     let hooks = &app.hooks;
+    let wide = u16::try_from(paint::text_width(LEGEND)).unwrap_or(u16::MAX);
+    let legend = area.width >= 60 && !hooks.rows().is_empty();
+    let area = if legend {
+        paint::put_fit(buf, area.right() - wide, area.y, wide, LEGEND, theme.muted());
+        Rect { width: area.width - wide - 1, ..area }
+    } else {
+        area
+    };
     if hooks.tab.filtering {
         return tui::widgets::input::draw(buf, area, "/", &hooks.tab.filter, "", theme);
     }

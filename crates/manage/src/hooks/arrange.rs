@@ -149,7 +149,7 @@ pub(super) fn arrange(
     planned: &mut Planned,
 ) -> Result<(), Failure> {
     if owned.entries.is_empty() {
-        *owned = Owned::new(!sheet.was_there);
+        owned.begin(!sheet.was_there);
     }
     let mut tell = |verb: Verb, event: &str, matcher: Option<&str>, command: &str| {
         planned.steps.push(Told {

@@ -190,7 +190,16 @@ fn twice(
     found: &mut Findings,
 ) {
     let mut seen = BTreeSet::new();
-    for entry in &look.entries {
+    for (at, entry) in look.entries.iter().enumerate() {
+        let earlier = look.entries[..at].iter().filter(|other| other.event == entry.event);
+        let commands = |entry: &Entry| entry.commands.iter().map(|c| c.command.clone()).collect::<Vec<_>>();
+        for other in earlier.flat_map(commands) {
+            if let Some(own) = commands(entry).into_iter().find(|own| agents::hooks::kin(own, &other)) {
+                let words =
+                    format!("{}: {file}: {} runs two versions of one hook: {other} and {own}", seat.name, entry.event);
+                found.problems.push(sys::text::clean(&words));
+            }
+        }
         let print = entry.fingerprint();
         if !seen.insert((entry.event.clone(), print.clone())) {
             continue;
@@ -261,6 +270,8 @@ pub fn plan_mend(desks: &Desks<'_>, agents: &[&str], env: &Env) -> Result<Planne
                 owned.forget(&mend.hook, &mend.event, &mend.fingerprint);
             }
         }
+        let library = Library::load(desks.data);
+        owned.enabled.retain(|name| library.hooks.iter().any(|hook| hook.name == *name));
         acts.extend(sheet.act());
     }
     record.tidy();

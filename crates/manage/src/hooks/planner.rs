@@ -92,12 +92,23 @@ impl Verb {
 /// What one agent is to run of a hook.
 type Wanted<'a> = dyn Fn(&Seat) -> Option<Vec<Want>> + 'a;
 
+/// What becomes of a hook where it is arranged.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stay {
+    /// It is enabled, if anything of ours is there.
+    Enabled,
+    /// It was and is enabled, whatever is switched off.
+    Kept,
+    /// It is not.
+    Gone,
+}
+
 /// Arranges `hook` at every seat for which `wanted` says something. The step that remembers, and those that change files.
 fn everywhere(
     desks: &Desks<'_>,
     seats: &[Seat],
     hook: &str,
-    wanted: &Wanted<'_>,
+    (stay, wanted): (Stay, &Wanted<'_>),
     planned: &mut Planned,
 ) -> Result<(Option<Act>, Vec<Act>), Failure> {
     let mut record = Record::load(desks.data)?;
@@ -109,6 +120,15 @@ fn everywhere(
         let owned = record.owned_mut(seat.agent, &seat.file);
         let from = planned.steps.len();
         arrange(seat, &mut sheet, owned, hook, &wants, planned)?;
+        match stay {
+            // Where only somebody else has it, nothing of ours is there to be remembered.
+            Stay::Enabled if owned.entries.iter().any(|mine| mine.hook == hook) => {
+                drop(owned.enabled.insert(hook.to_owned()))
+            }
+            Stay::Enabled => {}
+            Stay::Kept => drop(owned.enabled.insert(hook.to_owned())),
+            Stay::Gone => drop(owned.enabled.remove(hook)),
+        }
         notes(seat, from, planned);
         edits.extend(sheet.act());
     }
@@ -140,6 +160,19 @@ fn notes(seat: &Seat, from: usize, planned: &mut Planned) {
             seat.ours().and_then(|look| look.oddities.iter().find(|o| o.contains("nothing of the file")))
     {
         notes.push(format!("{} takes nothing of {} as it is: {oddity}", seat.name, seat.file.display()));
+    }
+    let there = seat.looks.iter().flat_map(|look| &look.entries);
+    for entry in there.filter(|_| written) {
+        let mine = |step: &&Step| matches!(step.verb, Verb::Add) && step.event == entry.event;
+        for (step, command) in steps.iter().filter(mine).flat_map(|step| entry.commands.iter().map(move |c| (step, c)))
+        {
+            if agents::hooks::kin(&step.command, &command.command) {
+                notes.push(format!(
+                    "{} runs {} from another place on {} already: {}; that is not ours, so both will run",
+                    seat.name, step.command, step.event, command.command
+                ));
+            }
+        }
     }
     for note in notes {
         planned.notes.push(sys::text::clean(&note));
@@ -180,7 +213,8 @@ pub fn plan_enable(desks: &Desks<'_>, name: &str, agents: &[&str]) -> Result<Pla
             }
         }
     }
-    let (put, edits) = everywhere(desks, &seats, name, &|seat| Some(hook.wants(seat.rules)), &mut planned)?;
+    let (put, edits) =
+        everywhere(desks, &seats, name, (Stay::Enabled, &|seat| Some(hook.wants(seat.rules))), &mut planned)?;
     planned.notes.dedup();
     // Ours first: after a crash there is at worst something remembered that is not there.
     planned.plan = Plan {
@@ -199,9 +233,7 @@ pub fn plan_disable(desks: &Desks<'_>, name: &str, agents: &[&str]) -> Result<Pl
     let seats = desks.seats(agents);
     able(agents, &seats)?;
     let record = Record::load(desks.data)?;
-    let ours = |seat: &Seat| {
-        record.owned(seat.agent, &seat.file).is_some_and(|owned| owned.entries.iter().any(|mine| mine.hook == name))
-    };
+    let ours = |seat: &Seat| record.is_enabled(seat.agent, &seat.file, name);
     let library = Library::load(desks.data);
     if !seats.iter().any(ours) {
         library.get(name)?;
@@ -216,7 +248,7 @@ pub fn plan_disable(desks: &Desks<'_>, name: &str, agents: &[&str]) -> Result<Pl
         }
     }
     let wanted = |seat: &Seat| ours(seat).then(Vec::new);
-    let (put, edits) = everywhere(desks, &seats, name, &wanted, &mut planned)?;
+    let (put, edits) = everywhere(desks, &seats, name, (Stay::Gone, &wanted), &mut planned)?;
     let with: Vec<_> = seats.iter().filter(|seat| ours(seat)).map(|seat| seat.agent).collect();
     planned.plan = Plan {
         what: format!("disable hook {name} for {}", with.join(", ")),
@@ -330,12 +362,10 @@ pub fn plan_rm(desks: &Desks<'_>, name: &str) -> Result<Planned, Failure> {
     let ids: Vec<&str> = agents::adapter::all().iter().map(|adapter| adapter.about().id).collect();
     let seats = desks.seats(&ids);
     let record = Record::load(desks.data)?;
-    let ours = |seat: &Seat| {
-        record.owned(seat.agent, &seat.file).is_some_and(|owned| owned.entries.iter().any(|mine| mine.hook == name))
-    };
+    let ours = |seat: &Seat| record.is_enabled(seat.agent, &seat.file, name);
     let mut planned = Planned::default();
     let wanted = |seat: &Seat| ours(seat).then(Vec::new);
-    let (record, edits) = everywhere(desks, &seats, name, &wanted, &mut planned)?;
+    let (record, edits) = everywhere(desks, &seats, name, (Stay::Gone, &wanted), &mut planned)?;
     let mut acts: Vec<Act> = edits.into_iter().chain(record).collect();
     acts.push(Act::Trash { path });
     let folder = library::folder(desks.data).join(name);
@@ -366,15 +396,10 @@ pub fn plan_switch(desks: &Desks<'_>, name: &str, number: usize, on: bool) -> Re
     let ids: Vec<&str> = agents::adapter::all().iter().map(|adapter| adapter.about().id).collect();
     let seats = desks.seats(&ids);
     let record = Record::load(desks.data)?;
-    let runs = |seat: &Seat| {
-        let ours = record
-            .owned(seat.agent, &seat.file)
-            .is_some_and(|owned| owned.entries.iter().any(|mine| mine.hook == name));
-        ours && !matches!(Standing::of(hook, seat, &record).cell, Cell::Never)
-    };
+    let runs = |seat: &Seat| record.is_enabled(seat.agent, &seat.file, name);
     let mut planned = Planned::default();
     let wanted = |seat: &Seat| runs(seat).then(|| after.wants(seat.rules));
-    let (put, edits) = everywhere(desks, &seats, name, &wanted, &mut planned)?;
+    let (put, edits) = everywhere(desks, &seats, name, (Stay::Kept, &wanted), &mut planned)?;
     let word = if on { "on" } else { "off" };
     let mut acts = Vec::new();
     if after.off != hook.off {

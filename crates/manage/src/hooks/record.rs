@@ -1,7 +1,7 @@
 //! What we wrote into which agent's file: `<data>/hooks-enabled.json`. It holds fingerprints, so that a hook which was
 //! changed since, or which somebody else wrote, is never taken for ours. Reads and makes values; the desk writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -37,9 +37,12 @@ pub struct Owned {
     /// How maps and lists were written when nothing was in them.
     #[serde(default)]
     pub hollows: Vec<(edit::Path, String)>,
-    /// The hooks.
+    /// What we wrote.
     #[serde(default)]
     pub entries: Vec<Mine>,
+    /// Hooks that are enabled here, even while every command of one is switched off.
+    #[serde(default)]
+    pub enabled: BTreeSet<String>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -95,6 +98,12 @@ impl Record {
         })
     }
 
+    /// True when a hook is enabled at an agent.
+    pub fn is_enabled(&self, agent: &str, file: &Path, hook: &str) -> bool {
+        self.owned(agent, file)
+            .is_some_and(|owned| owned.enabled.contains(hook) || owned.entries.iter().any(|mine| mine.hook == hook))
+    }
+
     pub(super) fn owned_mut(&mut self, agent: &str, file: &Path) -> &mut Owned {
         self.agents.entry(agent.to_owned()).or_default().entry(file.to_owned()).or_default()
     }
@@ -102,16 +111,18 @@ impl Record {
     /// Forgets files in which nothing is ours.
     pub(super) fn tidy(&mut self) {
         for files in self.agents.values_mut() {
-            files.retain(|_, owned| !owned.entries.is_empty());
+            files.retain(|_, owned| !owned.entries.is_empty() || !owned.enabled.is_empty());
         }
         self.agents.retain(|_, files| !files.is_empty());
     }
 }
 
 impl Owned {
-    /// Nothing yet, in a file that is to be made.
-    pub(super) fn new(made_file: bool) -> Self {
-        Self { made_file, ..Self::default() }
+    /// Nothing of ours is in the file: what is remembered of how it was is old.
+    pub(super) fn begin(&mut self, made_file: bool) {
+        self.made_file = made_file;
+        self.made.clear();
+        self.hollows.clear();
     }
 
     /// True when `hook` wrote such an element.

@@ -221,6 +221,18 @@ fn the_same_hook_of_somebody_else_is_neither_doubled_nor_taken_over() {
 }
 
 #[test]
+fn another_version_of_somebody_else_is_named() {
+    let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/opt/v1/tool --hook"}]}]}}"#;
+    let home = Home::new(&[(CLAUDE, text)]);
+    home.hook("h", &json!({"hooks": [{"event": "Stop", "command": "/opt/v2/tool --hook"}]}));
+    let planned = home.enable("h", &["claude-code"]);
+    assert!(planned.notes[0].contains("/opt/v1/tool --hook; that is not ours"), "{planned:?}");
+    assert!(home.check(&["claude-code"]).problems.join("\n").contains("two versions of one hook"));
+    home.disable("h", &["claude-code"]);
+    assert_eq!(home.read(CLAUDE), text);
+}
+
+#[test]
 fn what_was_changed_by_hand_is_left_alone() {
     let home = Home::new(&[(CLAUDE, "{}")]);
     home.hook("h", &json!({"hooks": [{"event": "Stop", "command": "x"}]}));
@@ -338,6 +350,14 @@ fn single_commands_are_switched_and_agents_follow() {
     home.apply(&planned.plan);
     assert_eq!(home.cell("p", "claude-code"), Cell::All);
     assert_eq!(home.read(CLAUDE).matches("command").count(), all.matches("command").count());
+    // Even with all of it off it stays enabled, and comes back.
+    for (number, on) in [(1, false), (2, false), (2, true)] {
+        let planned = home.plan(|desks| plan_switch(desks, "p", number, on)).unwrap();
+        home.apply(&planned.plan);
+        assert_eq!(home.read(CLAUDE).contains("two"), number == 1 || on, "{number} {on}");
+    }
+    home.disable("p", &["claude-code"]);
+    assert_eq!(home.read(CLAUDE), "{}");
     assert!(home.plan(|desks| plan_switch(desks, "p", 3, true)).unwrap_err().to_string().contains("no command 3"));
 }
 

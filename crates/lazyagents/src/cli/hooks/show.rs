@@ -166,16 +166,14 @@ pub(super) fn matrix(library: &Library, seats: &[Seat], record: &Record, context
         let count = others(std::slice::from_ref(seat), record).count();
         if count > 0 {
             out.line("");
-            out.line(&format!("{} has {} that are not yours:", seat.name, things(count, "hook")));
+            let are = if count == 1 { "is" } else { "are" };
+            out.line(&format!("{}: {} {are} not yours, and never touched", seat.name, things(count, "hook")));
             for (_, look, entry) in others(std::slice::from_ref(seat), record) {
                 for command in &entry.commands {
                     let trust = command.trust.map(|trust| format!("  ({})", trust.words())).unwrap_or_default();
                     let event = when(&entry.event, entry.matcher.as_deref());
-                    out.line(&clean(&format!(
-                        "  {event} -> {}{trust}  {}",
-                        command.command,
-                        short(context, &look.path)
-                    )));
+                    let line = format!("{event} -> {}{trust}  {}", command.command, short(context, &look.path));
+                    out.line(&format!("  {}", clean(&line)));
                 }
             }
         }
@@ -202,12 +200,8 @@ pub(super) fn detail(hook: &Hook, seats: &[Seat], record: &Record, context: &Con
     for (at, line) in hook.lines.iter().enumerate() {
         let off = if hook.off.contains(&(at + 1)) { "  (off)" } else { "" };
         let timeout = line.timeout.map(|seconds| format!("  ({seconds} s)")).unwrap_or_default();
-        out.line(&clean(&format!(
-            "{:3}  {} -> {}{timeout}{off}",
-            at + 1,
-            when(&line.event, line.matcher.as_deref()),
-            line.command
-        )));
+        let line = format!("{} -> {}{timeout}{off}", when(&line.event, line.matcher.as_deref()), line.command);
+        out.line(&format!("  {}  {}", at + 1, clean(&line)));
     }
     out.line("");
     for seat in seats {
