@@ -9,6 +9,7 @@ use sys::Env;
 
 use crate::account::Pays;
 use crate::adapters::REGISTRY;
+use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::provider::Provides;
 use crate::read::tidy;
@@ -105,6 +106,10 @@ pub trait Adapter: Sync {
     }
     /// How it is told which endpoint to use; `None` when this build cannot.
     fn provides(&self) -> Option<&dyn Provides> {
+        None
+    }
+    /// How it runs commands on its events; `None` when it does not or this build cannot tell.
+    fn hooks(&self) -> Option<&dyn Hooks> {
         None
     }
     /// How its conversations are read; `None` when this build cannot.

@@ -247,7 +247,7 @@ const SAMPLE: &[(&str, Item)] = &[
         Link("../lib/node_modules/@earendil-works/pi-coding-agent/dist/bundle/cli.js")),
 
     // Their config folders. Of Qwen Code there is nothing else: it was used here once.
-    ("home/.claude/settings.json", File(Normal, "{\n  \"cleanupPeriodDays\": 30\n}\n")),
+    ("home/.claude/settings.json", File(Normal, include_str!("demo/hooks/claude-settings.json"))),
     ("home/.codex/config.toml", File(Normal, "model = \"gpt-5.2-codex\"\n")),
     ("home/.gemini/settings.json", File(Normal, "{}\n")),
     ("home/.config/opencode/opencode.json", File(Normal, "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n")),
@@ -258,6 +258,8 @@ const SAMPLE: &[(&str, Item)] = &[
     ("home/.local/share/lazyagents/skills/pdf/SKILL.md", File(Normal, include_str!("demo/skills/pdf.md"))),
     ("home/.local/share/lazyagents/skills/release-notes/SKILL.md",
         File(Normal, include_str!("demo/skills/release-notes.md"))),
+    ("home/.local/share/lazyagents/hooks/done.json", File(Normal, include_str!("demo/hooks/done.json"))),
+    ("home/.local/share/lazyagents/hooks/guard.json", File(Normal, include_str!("demo/hooks/guard.json"))),
     ("home/.claude/skills/pdf", LinkInTree("home/.local/share/lazyagents/skills/pdf")),
     ("home/.claude/skills/release-notes", LinkInTree("home/.local/share/lazyagents/skills/release-notes")),
     ("home/.codex/skills/pdf", LinkInTree("home/.local/share/lazyagents/skills/pdf")),

@@ -14,6 +14,7 @@ pub mod limits;
 mod net;
 pub mod plugins;
 pub mod providers;
+pub mod rack;
 pub mod reserved;
 pub mod resume;
 pub mod settings;

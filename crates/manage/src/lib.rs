@@ -8,6 +8,7 @@ pub mod desk;
 pub mod diff;
 
 pub mod export;
+pub mod hooks;
 pub mod mask;
 pub mod plan;
 pub mod providers;

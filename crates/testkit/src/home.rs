@@ -184,7 +184,7 @@ impl Home {
     fn plugins_first(&self) {
         let file = self.config_dir().join("config.yaml");
         if !file.exists() {
-            self.write(file, "tui: { hidden: [sessions, usage] }\n");
+            self.write(file, "tui: { hidden: [sessions, providers, hooks, usage] }\n");
         }
     }
 

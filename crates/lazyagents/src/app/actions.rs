@@ -79,6 +79,21 @@ pub const ACTIONS: &[Action] = &[
     ),
     action("sessions.mark", "sessions", &["space"], "mark it", "mark"),
     command(action("sessions.refresh", "sessions", &["r"], "look at all files again", ""), "sessions refresh"),
+    action("hooks.toggle", "hooks", &["space"], "enable or disable it; asks with the differences", "on/off"),
+    command(action("hooks.agent", "hooks", &["f"], "for the next agent alone, then for all", "agent"), "hooks agent"),
+    command(action("hooks.new", "hooks", &["n"], "make a new one", "new"), "hooks new"),
+    command(action("hooks.import", "hooks", &["i"], "import those of a plugin's folder", "import"), "hooks import"),
+    command(
+        action("hooks.switch", "hooks", &["s"], "switch a single command of it on or off", "switch"),
+        "hooks switch",
+    ),
+    command(action("hooks.test", "hooks", &["t"], "run it as an agent would", "test"), "hooks test"),
+    command(
+        action("hooks.delete", "hooks", &["d"], "remove it everywhere; it goes to the trash", "remove"),
+        "hooks remove",
+    ),
+    command(action("hooks.refresh", "hooks", &["r"], "read all files again", ""), "hooks refresh"),
+    action("hooks.detail", "hooks", &["enter"], "show the detail", ""),
     command(
         action("usage.period", "usage", &["p"], "the next period: today, 7, 30, 90 days, all", "period"),
         "usage period",

@@ -134,6 +134,10 @@ impl Driver {
         if self.app.tab("sessions").is_some() || self.app.tab("usage").is_some() {
             self.sessions = Sessions::start(&self.context, &self.sender);
         }
+        if self.app.tab("hooks").is_some() {
+            self.app.hooks.reads += 1;
+            self.effect(Effect::ReadHooks(self.app.hooks.reads));
+        }
         // Answers come when they come; a terminal that is gone shows at the next draw.
         let _ = self.terminal.ask(self.follows_background());
         let outcome = self.turn();
@@ -342,6 +346,13 @@ impl Driver {
             }
             Effect::Close => self.telling = None,
             Effect::Resume { command, folder, place } => self.resume(command, folder, place),
+            effect
+            @ (Effect::ReadHooks(_) | Effect::PlanHooks(_) | Effect::ApplyHooks(_) | Effect::TestHook { .. }) => {
+                let context = Arc::clone(&self.context);
+                self.aside("hooks", move |sender| {
+                    let _ = crate::rack::work(&context, effect).map(|event| sender.send(event));
+                });
+            }
             other => self.errand(other),
         }
     }

@@ -11,6 +11,7 @@ use manage::delete::Plan;
 use tui::input::Input;
 use wire::plugin::{Exec, HostMessage};
 
+use super::hooks::{Job, Prepared, Rack};
 use super::reader::Told;
 use super::shelf::{Find, FindEnd, Shelf};
 use super::usage::{Counted, Period};
@@ -115,6 +116,17 @@ pub enum Event {
         /// What is said.
         told: Told,
     },
+    /// The hooks, as they are now.
+    Hooks {
+        /// Which reading; older ones are dropped.
+        number: u64,
+        /// What there is.
+        rack: Arc<Rack>,
+    },
+    /// A job on hooks was planned: the person is asked.
+    HooksPlanned(Arc<Prepared>),
+    /// A job on hooks was done, in words.
+    HooksDone(String),
     /// The time of a toast or of a wake-up has come.
     Tick,
     /// The process is asked to end.
@@ -240,6 +252,19 @@ pub enum Effect {
         number: u64,
         /// Only what it had touched.
         merge: bool,
+    },
+    /// Read the hooks.
+    ReadHooks(u64),
+    /// Plan a job on hooks.
+    PlanHooks(Job),
+    /// Do a job on hooks that was seen.
+    ApplyHooks(Arc<Prepared>),
+    /// Run the commands of a hook.
+    TestHook {
+        /// The hook.
+        name: String,
+        /// As this agent would.
+        agent: Option<&'static str>,
     },
     /// Give a session a name, or take it away.
     Name {

@@ -5,6 +5,7 @@ pub mod actions;
 mod driver;
 mod errands;
 pub mod event;
+pub mod hooks;
 mod library;
 pub mod pace;
 pub mod reader;
@@ -86,8 +87,9 @@ fn fixed_keys(config: &Config) -> Vec<String> {
 fn tab_problems(context: &Context) -> Vec<String> {
     let tui = &context.config.tui;
     let known = |id: &str| crate::reserved::TABS.contains(&id) || context.discovery.find(id).is_some();
-    let shown =
-        |id: &str| matches!(id, "sessions" | "usage" | "agents" | "plugins") || context.discovery.find(id).is_some();
+    let shown = |id: &str| {
+        matches!(id, "sessions" | "hooks" | "usage" | "agents" | "plugins") || context.discovery.find(id).is_some()
+    };
     let mut problems = Vec::new();
     if let Some(id) = tui.start_tab.as_deref() {
         if !shown(id) {
@@ -142,6 +144,7 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
         detecting: true,
         sessions: Default::default(),
         usage: Default::default(),
+        hooks: Default::default(),
         resume_in: context.config.resume_in,
         zone: jiff::tz::TimeZone::UTC,
         wall: 0,

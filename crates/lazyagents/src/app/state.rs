@@ -15,6 +15,7 @@ use tui::widgets::scroll_text::ScrollState;
 use tui::widgets::toast::Toasts;
 
 use super::event::Effect;
+use super::hooks::{Draft, Hooks};
 use super::sessions::Sessions;
 use super::usage::Usage;
 use crate::config::ResumeIn;
@@ -35,6 +36,8 @@ pub struct Tab {
 pub enum TabKind {
     /// The sessions of all agents.
     Sessions,
+    /// The library of hooks, and who runs them.
+    Hooks,
     /// Their tokens.
     Usage,
     /// The coding agents.
@@ -142,6 +145,10 @@ pub enum Asking {
     Name(String),
     /// The folder in which a command opens a session again.
     Folder(Vec<String>),
+    /// The next step of a new hook.
+    Hook(Draft),
+    /// The folder that hooks are imported from.
+    HookFolder,
 }
 
 /// What lies over the tab.
@@ -197,6 +204,8 @@ pub struct App {
     pub detecting: bool,
     /// The Sessions tab.
     pub sessions: Sessions,
+    /// The Hooks tab.
+    pub hooks: Hooks,
     /// The Usage tab.
     pub usage: Usage,
     /// Where sessions are opened again, when nothing else is asked for.
@@ -271,6 +280,7 @@ impl App {
     pub fn list_tab(&self) -> Option<&ListTab> {
         match self.kind() {
             TabKind::Sessions => Some(&self.sessions.tab),
+            TabKind::Hooks => Some(&self.hooks.tab),
             TabKind::Usage => Some(&self.usage.tab),
             TabKind::Agents => Some(&self.agents_tab),
             TabKind::Plugins => Some(&self.plugins_tab),
@@ -282,6 +292,7 @@ impl App {
     pub fn list_tab_mut(&mut self) -> Option<&mut ListTab> {
         match self.kind() {
             TabKind::Sessions => Some(&mut self.sessions.tab),
+            TabKind::Hooks => Some(&mut self.hooks.tab),
             TabKind::Usage => Some(&mut self.usage.tab),
             TabKind::Agents => Some(&mut self.agents_tab),
             TabKind::Plugins => Some(&mut self.plugins_tab),
@@ -300,7 +311,7 @@ impl App {
 pub fn tabs(plugins: &[PluginState], order: &[String], hidden: &[String]) -> Vec<Tab> {
     let plugin = |(index, plugin): (usize, &PluginState)| Tab { id: plugin.id.clone(), kind: TabKind::Plugin(index) };
     let ours = |id: &str, kind| Tab { id: id.to_owned(), kind };
-    let mut rest = vec![ours("sessions", TabKind::Sessions)];
+    let mut rest = vec![ours("sessions", TabKind::Sessions), ours("hooks", TabKind::Hooks)];
     rest.extend(plugins.iter().enumerate().map(plugin));
     rest.push(ours("usage", TabKind::Usage));
     rest.push(ours("agents", TabKind::Agents));

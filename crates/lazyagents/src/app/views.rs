@@ -57,6 +57,7 @@ fn labels(app: &App) -> Vec<TabLabel> {
                     let count = app.sessions.shelf.as_ref().map(|shelf| shelf.lines.len() as u64);
                     ("Sessions".to_owned(), count)
                 }
+                TabKind::Hooks => ("Hooks".to_owned(), app.hooks.rack.as_ref().map(|rack| rack.hooks.len() as u64)),
                 TabKind::Usage => ("Usage".to_owned(), None),
                 TabKind::Agents => {
                     let installed = app.agents.iter().filter(|agent| agent.installed).count();
@@ -115,6 +116,7 @@ fn tab(app: &App, buf: &mut Buffer, body: Rect) {
             too_small::draw(buf, body, app.size, super::state::SMALLEST, &app.theme);
         }
         TabKind::Sessions => tabs::sessions::draw(app, buf, body),
+        TabKind::Hooks => tabs::hooks::draw(app, buf, body),
         TabKind::Usage => tabs::usage::draw(app, buf, body),
         TabKind::Agents => tabs::agents::draw(app, buf, body),
         TabKind::Plugins => tabs::plugins::draw(app, buf, body),
@@ -136,7 +138,7 @@ pub struct Split {
 pub fn split(app: &App) -> Split {
     let body = app.body();
     let filter = app.list_tab().is_some_and(|tab| tab.filtering || !tab.filter.text().is_empty());
-    let filter = filter || matches!(app.kind(), TabKind::Sessions | TabKind::Usage);
+    let filter = filter || matches!(app.kind(), TabKind::Sessions | TabKind::Hooks | TabKind::Usage);
     let top = u16::from(filter).min(body.height.saturating_sub(1));
     let area = Rect { y: body.y + top, height: body.height - top, ..body };
     let none = Rect { width: 0, height: 0, ..area };
@@ -169,6 +171,8 @@ pub fn draw_split(app: &App, buf: &mut Buffer, columns: &[list::Column], table: 
             tabs::sessions::draw_top(app, buf, row);
         } else if app.kind() == TabKind::Usage {
             tabs::usage::draw_top(app, buf, row);
+        } else if app.kind() == TabKind::Hooks {
+            tabs::hooks::draw_top(app, buf, row);
         } else if state.filtering {
             tui::widgets::input::draw(buf, row, "/", &state.filter, "", &app.theme);
         } else {
@@ -214,6 +218,7 @@ pub fn place(app: &App, x: u16, y: u16) -> Place {
 fn columns(app: &App) -> Vec<list::Column> {
     match app.kind() {
         TabKind::Sessions => tabs::sessions::columns(),
+        TabKind::Hooks => tabs::hooks::columns(app),
         TabKind::Usage => tabs::usage::columns(),
         TabKind::Agents => tabs::agents::columns(),
         TabKind::Plugins => tabs::plugins::columns(),
@@ -225,6 +230,7 @@ fn columns(app: &App) -> Vec<list::Column> {
 pub fn list_size(app: &App) -> (usize, usize) {
     let len = match app.kind() {
         TabKind::Sessions => tabs::sessions::len(app),
+        TabKind::Hooks => tabs::hooks::len(app),
         TabKind::Usage => tabs::usage::len(app),
         TabKind::Agents => tabs::agents::rows(app).len(),
         TabKind::Plugins => tabs::plugins::rows(app).len(),
@@ -237,6 +243,7 @@ pub fn list_size(app: &App) -> (usize, usize) {
 pub fn detail_size(app: &App) -> (usize, usize) {
     let lines = match app.kind() {
         TabKind::Sessions => tabs::sessions::detail(app),
+        TabKind::Hooks => tabs::hooks::detail(app),
         TabKind::Usage => tabs::usage::detail(app),
         TabKind::Agents => tabs::agents::detail(app),
         TabKind::Plugins => tabs::plugins::detail(app),
@@ -257,6 +264,7 @@ pub fn failure_size(app: &App, plugin: usize) -> (usize, usize) {
 pub fn path_of_selected(app: &App) -> Option<String> {
     match app.kind() {
         TabKind::Sessions => tabs::sessions::selected_id(app),
+        TabKind::Hooks => tabs::hooks::selected_path(app),
         TabKind::Usage => tabs::usage::selected_label(app),
         TabKind::Agents => tabs::agents::selected_path(app),
         TabKind::Plugins => tabs::plugins::selected_path(app),
@@ -268,6 +276,7 @@ pub fn path_of_selected(app: &App) -> Option<String> {
 pub fn scope(kind: TabKind) -> &'static str {
     match kind {
         TabKind::Sessions => "sessions",
+        TabKind::Hooks => "hooks",
         TabKind::Usage => "usage",
         TabKind::Agents => "agents",
         TabKind::Plugins | TabKind::Plugin(_) => "plugins",
@@ -375,6 +384,25 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             let legend = if app.size.0 >= 110 { "● open now" } else { "" };
             let none = app.sessions.entries.is_empty();
             (of(if none { &ids[2..5] } else { &ids }), kept, legend)
+        }
+        TabKind::Hooks => {
+            let own: &[&str] = if app.hooks.selected().is_some() {
+                &[
+                    "hooks.toggle",
+                    "hooks.agent",
+                    "hooks.new",
+                    "hooks.import",
+                    "hooks.switch",
+                    "hooks.test",
+                    "hooks.delete",
+                ]
+            } else {
+                &["hooks.new", "hooks.import"]
+            };
+            let mut hints = of(own);
+            hints.extend(to_detail);
+            hints.extend(of(&["list.filter", "app.palette"]));
+            (hints, kept, "")
         }
         TabKind::Usage => {
             (of(&["usage.period", "usage.agent", "usage.view", "usage.limits", "list.filter", "app.palette"]), kept, "")
@@ -491,6 +519,7 @@ pub fn help_groups(app: &App) -> Vec<HelpGroup> {
             }
             let (title, id) = match kind {
                 TabKind::Sessions => ("Sessions", "sessions"),
+                TabKind::Hooks => ("Hooks", "hooks"),
                 TabKind::Usage => ("Usage", "usage"),
                 TabKind::Agents => ("Agents", "agents"),
                 _ => ("Plugins", "plugins"),

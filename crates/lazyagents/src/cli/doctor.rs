@@ -1,6 +1,8 @@
 //! `lazyagents doctor`: what is here and what is wrong with it, section by section (clauses O1 to O5). Plugins
 //! are checked side by side and shown in order.
 
+mod fix;
+
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -27,6 +29,12 @@ pub(super) struct Args {
     /// As JSON
     #[arg(long)]
     json: bool,
+    /// Mend what sections offer to mend: shows what would change, asks, then looks again
+    #[arg(long)]
+    fix: bool,
+    /// With --fix: do not ask
+    #[arg(long, requires = "fix")]
+    yes: bool,
 }
 
 /// The answer of `doctor --json` (json.md).
@@ -52,6 +60,9 @@ struct Section {
 }
 
 pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, Failure> {
+    if args.fix {
+        fix::run(args.yes, args.json, context, out)?;
+    }
     let interrupt = Interrupt::catch()?;
     let found = std::thread::scope(|scope| {
         // Both parts wait for programs; neither needs the other.
@@ -63,7 +74,7 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         return Err(Failure::cancelled("doctor was interrupted; what it had started is stopped"));
     }
     let (found, plugins) = found;
-    let mut sections = vec![agents_section(context, &found), plugins];
+    let mut sections = vec![agents_section(context, &found), hooks_section(context), plugins];
     let mut config = Section { title: "config", ..Section::default() };
     config.problems = crate::app::problems(context);
     if !config.problems.is_empty() {
@@ -109,6 +120,20 @@ fn agents_section(context: &Context, found: &[agents::Detected]) -> Section {
     }
     if section.report.is_empty() {
         section.report.push("no coding agent was found".to_owned());
+    }
+    section
+}
+
+fn hooks_section(context: &Context) -> Section {
+    let mut section = Section { title: "hooks", ..Section::default() };
+    let Ok(around) = super::hooks::around(&context.env) else { return section };
+    let desks = manage::hooks::Desks { data: &context.paths.data, around: &around };
+    let agents = super::hooks::installed(context);
+    let found = manage::hooks::check(&desks, &agents, &context.env, &|path| context.paths.short(path));
+    (section.report, section.problems) = (found.report, found.problems);
+    if !found.mends.is_empty() {
+        let what = things(found.mends.len(), "of these");
+        section.report.push(format!("{what} `lazyagents doctor --fix` can take away"));
     }
     section
 }

@@ -5,6 +5,7 @@ mod agents;
 mod complete;
 mod doctor;
 mod history;
+pub(crate) mod hooks;
 mod interrupt;
 mod out;
 mod plugins;
@@ -45,6 +46,8 @@ enum Command {
     Tui,
     /// The conversations of all agents: list, show, search, export, delete, name, open again
     Sessions(sessions::Args),
+    /// Commands that agents run on their events: make, import, enable, disable, test
+    Hooks(hooks::Args),
     /// How many tokens it all took
     Usage(usage::Args),
     /// Endpoints: profiles, applied to agents' settings or to one session
@@ -120,6 +123,7 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
             match command {
                 Command::Doctor(args) => doctor::run(&args, &context, out),
                 Command::Sessions(args) => sessions::run(args, &context, out),
+                Command::Hooks(args) => hooks::run(args, &context, out),
                 Command::Usage(args) => usage::run(&args, &context, out),
                 Command::Provider(args) => provider::run(args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),

@@ -138,6 +138,7 @@ fn keys() -> String {
         (LIST, "Lists of ours"),
         ("sessions", "Sessions"),
         (READER, "A transcript"),
+        ("hooks", "Hooks"),
         ("usage", "Usage"),
         ("agents", "Agents"),
         ("plugins", "Plugins"),
@@ -210,7 +211,7 @@ const SETTINGS: &[Setting] = &[
     Setting {
         key: "tui.tabs",
         kind: "list of texts",
-        default: "`sessions`, plugins by file name, then `usage`, `agents`, `plugins`",
+        default: "`sessions`, `hooks`, plugins by file name, then `usage`, `agents`, `plugins`",
         example: "tui:\n  tabs: [agents, plugins]",
         does: "tabs in the wanted order; those that are not named follow in the usual order",
     },
@@ -507,7 +508,7 @@ fn agents() -> String {
 
 fn reserved() -> String {
     let tabs = reserved::TABS.iter().map(|id| {
-        let here = matches!(*id, "agents" | "plugins" | "sessions" | "usage");
+        let here = matches!(*id, "agents" | "hooks" | "plugins" | "sessions" | "usage");
         vec![code(id), if here { "yes" } else { "later" }.to_owned()]
     });
     let known = Cli::command();

@@ -6,7 +6,7 @@ use schemars::schema_for;
 use serde_json::Value;
 use sys::Failure;
 
-use super::{Out, doctor, history, plugins, provider, sessions};
+use super::{Out, doctor, history, hooks, plugins, provider, sessions};
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub(super) struct Args {
 /// Every schema: its name, what it describes, how it is made.
 pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-pub(super) const SCHEMAS: [Entry; 19] = [
+pub(super) const SCHEMAS: [Entry; 23] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
     ("sessions", "lazyagents sessions --json", || schema_for!(Vec<SessionRow>).to_value()),
     ("sessions-show", "lazyagents sessions show <id> --json", || schema_for!(sessions::Shown).to_value()),
@@ -26,6 +26,10 @@ pub(super) const SCHEMAS: [Entry; 19] = [
     ("sessions-export", "lazyagents sessions export <id> --json", || schema_for!(sessions::Exported).to_value()),
     ("sessions-delete", "lazyagents sessions delete <id> --json", || schema_for!(Vec<sessions::Deleted>).to_value()),
     ("sessions-trash", "lazyagents sessions trash --json", || schema_for!(Vec<sessions::TrashRow>).to_value()),
+    ("hooks", "lazyagents hooks list --json", || schema_for!(Vec<hooks::HookRow>).to_value()),
+    ("hooks-one", "lazyagents hooks list <name> --json", || schema_for!(hooks::HookRow).to_value()),
+    ("hooks-change", "lazyagents hooks enable <name> --json, and the like", || schema_for!(hooks::Changed).to_value()),
+    ("hooks-test", "lazyagents hooks test <name> --json", || schema_for!(Vec<hooks::TriedRow>).to_value()),
     ("usage", "lazyagents usage <view> --json", || schema_for!(UsageTable).to_value()),
     ("usage-limits", "lazyagents usage limits --json", || schema_for!(Vec<LimitRow>).to_value()),
     ("provider", "lazyagents provider --json", || schema_for!(Vec<provider::Row>).to_value()),

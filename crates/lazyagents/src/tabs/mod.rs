@@ -2,6 +2,7 @@
 //! asks them what is selected.
 
 pub mod agents;
+pub mod hooks;
 pub mod plugin;
 pub mod plugins;
 pub mod reader;

@@ -10,6 +10,7 @@ mod conformance;
 mod deleting;
 mod exporting;
 mod history;
+mod hooks;
 mod leaving;
 mod limits;
 mod misfits;

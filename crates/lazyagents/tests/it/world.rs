@@ -33,7 +33,7 @@ pub(crate) fn context(plugins: &[&str], ignored: &[(&str, &str)], yaml: &str) ->
     let mut config = Config::parse(yaml).unwrap();
     // The tests of plugins' tabs have these first; what concerns the others names them.
     if !yaml.contains("sessions") {
-        config.tui.hidden.extend(["sessions", "usage"].map(str::to_owned));
+        config.tui.hidden.extend(["sessions", "providers", "hooks", "usage"].map(str::to_owned));
     }
     let library = config::library_dir(&config, &paths);
     let dir = paths.config.join("plugins");

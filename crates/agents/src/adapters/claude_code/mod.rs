@@ -7,6 +7,7 @@
 //! older local one a script in `~/.claude/local`.
 
 mod account;
+mod hooks;
 mod limits;
 mod provider;
 mod reader;
@@ -18,6 +19,7 @@ use std::path::Path;
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file};
@@ -48,6 +50,7 @@ static ABOUT: About = About {
         Capability::Limits,
         Capability::Auth,
         Capability::Providers,
+        Capability::Hooks,
         Capability::Live,
     ],
     tried: true,
@@ -75,6 +78,10 @@ impl Adapter for ClaudeCode {
     }
 
     fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

@@ -5,6 +5,7 @@
 //! `@openai/codex` and the version `0.171.0-linux-x64`, so the number alone has to be taken there too.
 
 mod account;
+mod hooks;
 mod limits;
 mod provider;
 mod reader;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::provider::Provides;
 use crate::read::{all_in, head, is_dir};
@@ -42,6 +44,7 @@ static ABOUT: About = About {
         Capability::Limits,
         Capability::Auth,
         Capability::Providers,
+        Capability::Hooks,
         Capability::Live,
     ],
     tried: true,
@@ -69,6 +72,10 @@ impl Adapter for Codex {
     }
 
     fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

@@ -4,6 +4,7 @@
 //! Seen with 1.0.102 from npm: `node_modules/.bin/copilot -> ../@github/copilot/npm-loader.js`, a node script that starts
 //! the native program of `@github/copilot-linux-x64`, which npm also links as `.bin/copilot-linux-x64`.
 
+mod hooks;
 mod provider;
 mod reader;
 mod tell;
@@ -12,6 +13,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
@@ -32,7 +34,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["COPILOT_HOME"],
     quiet: &[("COPILOT_AUTO_UPDATE", "false"), ("COPILOT_OFFLINE", "true")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Live],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Delete,
+        Capability::Usage,
+        Capability::Hooks,
+        Capability::Live,
+    ],
     tried: true,
 };
 
@@ -50,6 +59,10 @@ impl Adapter for Copilot {
     }
 
     fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

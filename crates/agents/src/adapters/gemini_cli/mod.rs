@@ -6,6 +6,7 @@
 //! moves with it, unlike with any other agent.
 
 mod account;
+mod hooks;
 mod provider;
 mod reader;
 mod tell;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::provider::Provides;
 use crate::read::{all_in, has_ext, is_dir};
 use crate::records::{Record, lines, object};
@@ -46,6 +48,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Auth,
         Capability::Providers,
+        Capability::Hooks,
     ],
     tried: true,
 };
@@ -78,6 +81,10 @@ impl Adapter for GeminiCli {
     }
 
     fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

@@ -4,6 +4,7 @@
 //! It expands `~/` in `QWEN_HOME` itself, and `~/.agents/skills` stays in the home folder.
 //! `QWEN_RUNTIME_DIR` moves the conversations and the log of requests, not the settings.
 
+mod hooks;
 mod provider;
 mod reader;
 mod settle;
@@ -13,6 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::hooks::Hooks;
 use crate::provider::Provides;
 use crate::read::{all_in, has_ext};
 use crate::records::lines;
@@ -30,7 +32,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["QWEN_HOME", "QWEN_RUNTIME_DIR"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Providers],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Delete,
+        Capability::Usage,
+        Capability::Providers,
+        Capability::Hooks,
+    ],
     tried: true,
 };
 
@@ -48,6 +57,10 @@ impl Adapter for QwenCode {
     }
 
     fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
+    }
+
+    fn hooks(&self) -> Option<&dyn Hooks> {
         Some(self)
     }
 

@@ -3,6 +3,7 @@
 
 mod changes;
 mod commands;
+mod hooks;
 mod keys;
 mod mouse;
 mod reading;
@@ -88,6 +89,12 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
         Event::FolderGone { folder, command } => {
             sessions::folder_gone(app, &folder, command);
             Vec::new()
+        }
+        Event::Hooks { number, rack } => hooks::told(app, number, rack),
+        Event::HooksPlanned(prepared) => hooks::planned(app, prepared, now),
+        Event::HooksDone(text) => {
+            app.toasts.push(Kind::Ok, text, now);
+            hooks::read(app)
         }
         Event::Tick => {
             app.toasts.expire(now);
@@ -246,6 +253,7 @@ fn reload(app: &mut App) -> Vec<Effect> {
             _ => start(app, plugin),
         },
         TabKind::Sessions | TabKind::Usage => vec![Effect::Look],
+        TabKind::Hooks => hooks::read(app),
         TabKind::Agents => detect(app),
         TabKind::Plugins => vec![Effect::Stats],
     }
@@ -264,5 +272,9 @@ fn go(app: &mut App, index: usize) -> Vec<Effect> {
     }
     app.active = index;
     app.interrupted = None;
-    if app.kind() == TabKind::Plugins { vec![Effect::Stats] } else { Vec::new() }
+    match app.kind() {
+        TabKind::Plugins => vec![Effect::Stats],
+        TabKind::Hooks => hooks::read(app),
+        _ => Vec::new(),
+    }
 }

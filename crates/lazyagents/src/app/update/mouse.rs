@@ -148,6 +148,12 @@ fn layer(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec
 
 /// The wheel scrolls what is under it, a click selects, a double click is enter.
 fn own(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<Effect> {
+    if app.kind() == TabKind::Hooks && is_left(mouse) {
+        // A click into a column is for that agent.
+        if let Some(agent) = crate::tabs::hooks::agent_at(app, mouse.x, mouse.y) {
+            app.hooks.agent = Some(agent);
+        }
+    }
     let place = views::place(app, mouse.x, mouse.y);
     let (len, height) = views::list_size(app);
     let (lines, detail_height) = views::detail_size(app);
@@ -172,6 +178,7 @@ fn own(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<E
                 app.last_click = None;
                 let action = match app.kind() {
                     TabKind::Sessions => "sessions.read",
+                    TabKind::Hooks => "hooks.toggle",
                     TabKind::Usage => "usage.detail",
                     TabKind::Agents => "agents.detail",
                     _ => "plugins.open",

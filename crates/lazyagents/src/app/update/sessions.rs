@@ -348,6 +348,8 @@ pub(super) fn answered(app: &mut App, asking: Asking, answer: &str) -> Vec<Effec
             ask_folder(app, String::new(), command, Some("a folder is needed"));
             Vec::new()
         }
+        Asking::Hook(draft) => super::hooks::drafted(app, draft, answer),
+        Asking::HookFolder => super::hooks::folder(answer),
         Asking::Folder(command) => {
             let folder = app.paths.expand(answer);
             vec![Effect::Resume { command, folder, place: app.resume_in }]

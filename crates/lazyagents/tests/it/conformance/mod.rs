@@ -347,7 +347,7 @@ fn x1_x2_x3_the_mouse_is_relative_to_the_body_and_the_bar_is_the_hosts() {
 #[test]
 fn the_mouse_can_be_switched_off() {
     let home = Home::new();
-    home.config("tui: { mouse: false, hidden: [sessions, usage] }\n");
+    home.config("tui: { mouse: false, hidden: [sessions, providers, hooks, usage] }\n");
     home.misfit("hello", "good");
     let pty = open(&home);
     assert!(!pty.wait_text("ready hello").mouse());
