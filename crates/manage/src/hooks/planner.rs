@@ -12,7 +12,7 @@ use sys::{Failure, path};
 use super::arrange::{Sheet, arrange};
 use super::library::{self, Hook, Library, Line, Want};
 use super::record::Record;
-use super::standing::{Cell, Standing};
+use super::standing::Standing;
 use super::{Desks, Seat};
 use crate::plan::{Act, Plan};
 
@@ -122,12 +122,13 @@ fn everywhere(
         arrange(seat, &mut sheet, owned, hook, &wants, planned)?;
         match stay {
             // Where only somebody else has it, nothing of ours is there to be remembered.
-            Stay::Enabled if owned.entries.iter().any(|mine| mine.hook == hook) => {
-                drop(owned.enabled.insert(hook.to_owned()))
+            Stay::Enabled if !owned.entries.iter().any(|mine| mine.hook == hook) => {}
+            Stay::Enabled | Stay::Kept => {
+                owned.enabled.insert(hook.to_owned());
             }
-            Stay::Enabled => {}
-            Stay::Kept => drop(owned.enabled.insert(hook.to_owned())),
-            Stay::Gone => drop(owned.enabled.remove(hook)),
+            Stay::Gone => {
+                owned.enabled.remove(hook);
+            }
         }
         notes(seat, from, planned);
         edits.extend(sheet.act());
