@@ -11,6 +11,7 @@ use crate::account::Pays;
 use crate::adapters::REGISTRY;
 use crate::hooks::Hooks;
 use crate::limits::Limits;
+use crate::provider::Provides;
 use crate::read::tidy;
 use crate::sessions::Reads;
 
@@ -101,6 +102,10 @@ pub trait Adapter: Sync {
     }
     /// How the limits of its account are told; `None` when this build cannot.
     fn limits(&self) -> Option<&dyn Limits> {
+        None
+    }
+    /// How it is told which endpoint to use; `None` when this build cannot.
+    fn provides(&self) -> Option<&dyn Provides> {
         None
     }
     /// How it runs commands on its events; `None` when it does not or this build cannot tell.

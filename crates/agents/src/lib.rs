@@ -13,6 +13,7 @@ pub mod json;
 mod jsonc;
 pub mod limits;
 mod managers;
+pub mod provider;
 mod read;
 mod records;
 pub mod running;

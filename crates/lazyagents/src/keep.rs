@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use agents::Surroundings;
 use manage::delete::Plan;
 use manage::export::{Exporter, Format, Taken, default_path, to_file};
+use sys::files::journal::Journal;
 use sys::files::trash::{self, Trash};
 use sys::proc::Cancel;
 use sys::{Failure, clock};
@@ -65,9 +66,12 @@ pub fn plan(context: &Context, keys: &[String]) -> Result<Vec<Plan>, Failure> {
 pub fn delete(context: &Context, plans: &[Plan]) -> Result<(usize, Option<Failure>), Failure> {
     let around = Surroundings::of(&context.env).ok_or_else(|| Failure::new("no home folder is known"))?;
     let trash = Trash::of(&context.paths.data);
+    let journal = Journal::of(&context.paths.data);
     for (done, plan) in plans.iter().enumerate() {
-        if let Err(failure) = plan.apply(&around, &trash, &Cancel::never()) {
-            return Ok((done, Some(failure)));
+        match plan.apply(&around, &trash, &Cancel::never()) {
+            // It is in the trash: without a line in the history it can still be restored from there.
+            Ok(entry) => drop(manage::delete::remember(&journal, &entry)),
+            Err(failure) => return Ok((done, Some(failure))),
         }
     }
     // What cannot be removed of the old is tried again next time.

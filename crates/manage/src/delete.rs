@@ -11,7 +11,8 @@ use sys::proc::{self, Cancel, Limits};
 use sys::text::clean_lines;
 use sys::{Env, Failure};
 
-use sys::files::trash::{Entry, Trash, What, size};
+use sys::files::journal::{Exact, Journal, Step};
+use sys::files::trash::{Entry, ItemKind, Trash, What, size};
 
 /// How long an agent may take for one command: the first start of some installs things (agent-formats.md, OpenCode).
 const COMMAND_WITHIN: Duration = Duration::from_secs(180);
@@ -147,6 +148,19 @@ impl Plan {
         let entry = filling.finish()?;
         rest.map(|()| entry)
     }
+}
+
+/// Writes a deletion down in the history, so that `undo` brings it back. The trash has it already: when this cannot be
+/// written, only the number is missing.
+///
+/// # Errors
+/// When another process holds the journal for too long, or it cannot be written.
+pub fn remember(journal: &Journal, entry: &Entry) -> Result<u64, Failure> {
+    let moved = entry.items.iter().filter(|item| item.kind != ItemKind::Export);
+    let paths = moved.map(|item| Exact(item.path.clone())).collect();
+    let step = Step::Trash { entry: entry.id.clone(), paths };
+    let title = if entry.what.title.is_empty() { String::new() } else { format!(": {}", entry.what.title) };
+    journal.open("lazyagents sessions delete")?.note(&format!("delete {}{title}", entry.what.key), vec![step])
 }
 
 /// Reads an export of the trash back through the agent that wrote it.

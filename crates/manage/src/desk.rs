@@ -67,7 +67,14 @@ impl Desk {
     /// # Errors
     /// When a file cannot be read or is not understood; with line and column.
     pub fn look(&self, plan: &Plan) -> Result<View, Failure> {
-        drafted(plan).map(|(_, view)| view)
+        drafted(plan).map(|(_, view)| self.shown(view))
+    }
+
+    /// Without the files in which we remember things for ourselves: those right in the data folder.
+    fn shown(&self, mut view: View) -> View {
+        let own = self.journal.file().parent().map(Path::to_path_buf);
+        view.parts.retain(|part| part.path.parent() != own.as_deref());
+        view
     }
 
     /// Makes the plan under the lock, so that what it was made on still holds, and does it: all or nothing. `planner` is
@@ -93,7 +100,7 @@ impl Desk {
         let mut last = None;
         for _ in 0..TRIES {
             let plan = planner()?;
-            match once(&mut open, &plan, seen) {
+            match self.once(&mut open, &plan, seen) {
                 Err(Stop::Changed(path)) => last = Some(path),
                 done => return done.map_err(Stop::into_failure),
             }
@@ -103,20 +110,21 @@ impl Desk {
             .cause("another program keeps changing it")
             .hint("nothing was written; close the program that uses it and try again"))
     }
-}
 
-fn once(open: &mut Open, plan: &Plan, seen: Option<&View>) -> Result<Done, Stop> {
-    let (steps, view) = drafted(plan)?;
-    if seen.is_some_and(|seen| *seen != view) {
-        return Err(Stop::Failed(
-            Failure::new(format!("did not {}", plan.what))
-                .cause("the files were changed since you looked")
-                .hint("nothing was written; look again"),
-        ));
+    fn once(&self, open: &mut Open, plan: &Plan, seen: Option<&View>) -> Result<Done, Stop> {
+        let (steps, view) = drafted(plan)?;
+        let view = self.shown(view);
+        if seen.is_some_and(|seen| *seen != view) {
+            return Err(Stop::Failed(
+                Failure::new(format!("did not {}", plan.what))
+                    .cause("the files were changed since you looked")
+                    .hint("nothing was written; look again"),
+            ));
+        }
+        let what = diff::masked(&plan.what, &plan.secrets);
+        let id = open.run(&what, steps)?;
+        Ok(Done { id, view })
     }
-    let what = diff::masked(&plan.what, &plan.secrets);
-    let id = open.run(&what, steps)?;
-    Ok(Done { id, view })
 }
 
 /// The plan on the files as they are now.

@@ -11,3 +11,4 @@ pub mod export;
 pub mod hooks;
 pub mod mask;
 pub mod plan;
+pub mod providers;

@@ -46,7 +46,7 @@ const QUIT_WITHIN: Duration = Duration::from_secs(4);
 
 /// The running app.
 pub(super) struct Driver {
-    context: Arc<Context>,
+    pub(super) context: Arc<Context>,
     app: App,
     terminal: Terminal,
     host: Host,
@@ -346,17 +346,6 @@ impl Driver {
             }
             Effect::Close => self.telling = None,
             Effect::Resume { command, folder, place } => self.resume(command, folder, place),
-            Effect::Name { key, name } => self.name_session(key, name),
-            Effect::Export(key) => {
-                let context = Arc::clone(&self.context);
-                self.aside("export", move |sender| {
-                    let event = match crate::keep::export(&context, &key) {
-                        Ok(where_to) => Event::Done(format!("exported to {where_to}")),
-                        Err(failure) => Event::Failed(failure.to_string()),
-                    };
-                    let _ = sender.send(event);
-                });
-            }
             effect
             @ (Effect::ReadHooks(_) | Effect::PlanHooks(_) | Effect::ApplyHooks(_) | Effect::TestHook { .. }) => {
                 let context = Arc::clone(&self.context);
@@ -364,33 +353,15 @@ impl Driver {
                     let _ = crate::rack::work(&context, effect).map(|event| sender.send(event));
                 });
             }
-            Effect::PlanDeletion(keys) => {
-                let context = Arc::clone(&self.context);
-                self.aside("plan", move |sender| {
-                    let event = match crate::keep::plan(&context, &keys) {
-                        Ok(plans) => Event::Deletion(Arc::new(plans)),
-                        Err(failure) => Event::Failed(failure.to_string()),
-                    };
-                    let _ = sender.send(event);
-                });
-            }
-            Effect::Delete(plans) => {
-                let (context, again) = (Arc::clone(&self.context), self.sessions.as_ref().map(Sessions::looker));
-                self.aside("delete", move |sender| {
-                    let event = match crate::keep::delete(&context, &plans) {
-                        Ok((count, None)) => {
-                            let sessions = crate::context::things(count, "session");
-                            Event::Done(format!("{sessions} in the trash, for 30 days"))
-                        }
-                        Ok((count, Some(failure))) => Event::Failed(format!("{failure} ({count} went before it)")),
-                        Err(failure) => Event::Failed(failure.to_string()),
-                    };
-                    if let Some(again) = again {
-                        again();
-                    }
-                    let _ = sender.send(event);
-                });
-            }
+            other => self.errand(other),
+        }
+    }
+
+    /// Has the sessions of all agents looked at again, from any thread.
+    pub(super) fn looker(&self) -> Box<dyn FnOnce() + Send> {
+        match &self.sessions {
+            Some(sessions) => Box::new(sessions.looker()),
+            None => Box::new(|| {}),
         }
     }
 
@@ -404,26 +375,6 @@ impl Driver {
             let told = Told::Failed("its agent's transcripts cannot be read".to_owned());
             self.queue.push_back(Event::Told { reader: number, told });
         }
-    }
-
-    fn name_session(&self, key: String, name: Option<String>) {
-        let data = self.context.paths.data.clone();
-        let again = self.sessions.as_ref().map(Sessions::looker);
-        self.aside("name", move |sender| {
-            let event = match manage::aliases::give(&data, &key, name.as_deref()) {
-                Ok(()) => {
-                    if let Some(again) = again {
-                        again();
-                    }
-                    Event::Done(match name {
-                        Some(name) => format!("it is called {name}"),
-                        None => "it has no name of yours".to_owned(),
-                    })
-                }
-                Err(failure) => Event::Failed(failure.to_string()),
-            };
-            let _ = sender.send(event);
-        });
     }
 
     /// Opens a session again: here, or beside us in a multiplexer.
@@ -469,7 +420,7 @@ impl Driver {
     }
 
     /// Work that may wait for a disk or a program runs beside the loop; what comes of it is an event.
-    fn aside(&self, name: &str, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
+    pub(super) fn aside(&self, name: &str, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
         let sender = self.sender.clone();
         // Without a thread the work is not done, and the person sees nothing change.
         let _ = std::thread::Builder::new().name(name.to_owned()).spawn(move || work(&sender));

@@ -18,6 +18,7 @@ use super::usage::{Counted, Period};
 use crate::config::ResumeIn;
 use crate::plugins::Notice;
 use crate::plugins::host::{FrameView, Stats};
+use crate::undo::Outcome;
 
 /// What happened.
 #[derive(Clone, Debug)]
@@ -97,6 +98,10 @@ pub enum Event {
     },
     /// What a deletion would take: the person is asked.
     Deletion(Arc<Vec<Plan>>),
+    /// What an undo would do: the person is asked.
+    Ahead(Arc<Outcome>),
+    /// A change was taken back, in words: what shows files of agents is looked at again.
+    Undone(String),
     /// A session cannot be opened again where it began.
     FolderGone {
         /// The folder, for people.
@@ -239,6 +244,15 @@ pub enum Effect {
     PlanDeletion(Vec<String>),
     /// Delete what was planned.
     Delete(Arc<Vec<Plan>>),
+    /// Look at what an undo of the newest change would do.
+    LookUndo,
+    /// Take a change back.
+    Undo {
+        /// Its number.
+        number: u64,
+        /// Only what it had touched.
+        merge: bool,
+    },
     /// Read the hooks.
     ReadHooks(u64),
     /// Plan a job on hooks.

@@ -3,6 +3,7 @@
 
 pub mod actions;
 mod driver;
+mod errands;
 pub mod event;
 pub mod hooks;
 mod library;

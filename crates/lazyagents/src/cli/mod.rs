@@ -4,10 +4,12 @@
 mod agents;
 mod complete;
 mod doctor;
+mod history;
 pub(crate) mod hooks;
 mod interrupt;
 mod out;
 mod plugins;
+mod provider;
 pub mod reference;
 mod schema;
 mod sessions;
@@ -48,12 +50,18 @@ enum Command {
     Hooks(hooks::Args),
     /// How many tokens it all took
     Usage(usage::Args),
+    /// Endpoints: profiles, applied to agents' settings or to one session
+    Provider(provider::Args),
     /// The coding agents on this machine, with versions
     Agents(agents::Args),
     /// The files of the plugins folder, and what became of them
     Plugins(plugins::Args),
     /// Check the agents and the plugins; exit 1 when there is a problem
     Doctor(doctor::Args),
+    /// What was changed in files of agents and of ours, and what is in the trash
+    History(history::Args),
+    /// Take a change back: the newest, or the one with this number in `history`
+    Undo(history::UndoArgs),
     /// Print the completion script of a shell
     Completions {
         /// The shell
@@ -117,8 +125,11 @@ fn run(args: Vec<OsString>, env: Env, out: &mut Out) -> Result<u8, Failure> {
                 Command::Sessions(args) => sessions::run(args, &context, out),
                 Command::Hooks(args) => hooks::run(args, &context, out),
                 Command::Usage(args) => usage::run(&args, &context, out),
+                Command::Provider(args) => provider::run(args, &context, out),
                 Command::Agents(args) => agents::run(&args, &context, out),
                 Command::Plugins(args) => plugins::run(&args, &context, out),
+                Command::History(args) => history::run(&args, &context, out),
+                Command::Undo(args) => history::undo(&args, &context, out),
                 Command::Schema(args) => schema::run(&args, out),
                 Command::Help { command } => help(&command, &context, out),
                 Command::Tui | Command::Completions { .. } => Ok(0),

@@ -128,6 +128,11 @@ impl Drop for Out {
     }
 }
 
+/// A line of a diff: its blanks are what it is about.
+pub(super) fn diff_line(line: &str) -> String {
+    sys::text::clean_lines(line).replace('\n', " ")
+}
+
 /// As [`table`], with every column but the first and the last `plain` ones aligned to the right, as numbers are.
 pub(super) fn numbers(rows: &[Vec<String>], plain: usize) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -6,7 +6,7 @@ use schemars::schema_for;
 use serde_json::Value;
 use sys::Failure;
 
-use super::{Out, doctor, hooks, plugins, sessions};
+use super::{Out, doctor, history, hooks, plugins, provider, sessions};
 
 /// Arguments of `schema`.
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub(super) struct Args {
 /// Every schema: its name, what it describes, how it is made.
 pub(super) type Entry = (&'static str, &'static str, fn() -> Value);
 
-pub(super) const SCHEMAS: [Entry; 18] = [
+pub(super) const SCHEMAS: [Entry; 23] = [
     ("agents", "lazyagents agents --json", || schema_for!(Vec<agents::json::AgentRow>).to_value()),
     ("sessions", "lazyagents sessions --json", || schema_for!(Vec<SessionRow>).to_value()),
     ("sessions-show", "lazyagents sessions show <id> --json", || schema_for!(sessions::Shown).to_value()),
@@ -32,9 +32,14 @@ pub(super) const SCHEMAS: [Entry; 18] = [
     ("hooks-test", "lazyagents hooks test <name> --json", || schema_for!(Vec<hooks::TriedRow>).to_value()),
     ("usage", "lazyagents usage <view> --json", || schema_for!(UsageTable).to_value()),
     ("usage-limits", "lazyagents usage limits --json", || schema_for!(Vec<LimitRow>).to_value()),
+    ("provider", "lazyagents provider --json", || schema_for!(Vec<provider::Row>).to_value()),
+    ("provider-did", "lazyagents provider add|apply|clear|rm --json", || schema_for!(provider::Did).to_value()),
     ("plugins", "lazyagents plugins --json", || schema_for!(Vec<plugins::PluginRow>).to_value()),
     ("plugins-info", "lazyagents plugins info <id> --json", || schema_for!(plugins::PluginInfo).to_value()),
     ("doctor", "lazyagents doctor --json", || schema_for!(doctor::Report).to_value()),
+    ("history", "lazyagents history --json", || schema_for!(Vec<history::Row>).to_value()),
+    ("history-trash", "lazyagents history trash --json", || schema_for!(Vec<history::TrashRow>).to_value()),
+    ("undo", "lazyagents undo [n] --json", || schema_for!(history::UndoneRow).to_value()),
     ("plugin-host", "lines that the host writes to a plugin", || wire::plugin::schema("host").unwrap_or_default()),
     ("plugin-plugin", "lines that a plugin writes to the host", || wire::plugin::schema("plugin").unwrap_or_default()),
 ];

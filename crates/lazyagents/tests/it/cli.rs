@@ -17,8 +17,21 @@ fn run(home: &Home, args: &[&str]) -> Output {
 }
 
 /// Commands that are reserved and do something.
-const COMMANDS: [&str; 10] =
-    ["tui", "sessions", "hooks", "usage", "agents", "plugins", "doctor", "completions", "schema", "help"];
+const COMMANDS: [&str; 13] = [
+    "tui",
+    "sessions",
+    "provider",
+    "hooks",
+    "usage",
+    "agents",
+    "plugins",
+    "doctor",
+    "history",
+    "undo",
+    "completions",
+    "schema",
+    "help",
+];
 
 /// A home with three agents: one asked for its version, one below nvm with a package.json, one by its folder only.
 fn home_with_agents() -> Home {

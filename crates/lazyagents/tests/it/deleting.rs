@@ -22,7 +22,7 @@ fn used(agent: &str) -> Home {
 }
 
 /// Every file and folder below `dir` with what makes it what it is; folders' own times change with what is in them.
-fn tree(dir: &Path) -> BTreeMap<String, (u32, Option<SystemTime>, Vec<u8>)> {
+pub(crate) fn tree(dir: &Path) -> BTreeMap<String, (u32, Option<SystemTime>, Vec<u8>)> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(dir).unwrap().flatten() {
         let (path, meta) = (entry.path(), entry.metadata().unwrap());

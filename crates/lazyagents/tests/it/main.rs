@@ -19,5 +19,6 @@ mod races;
 mod reading;
 mod screens;
 mod terminal;
+mod undoing;
 mod update;
 mod world;

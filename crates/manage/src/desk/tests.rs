@@ -203,3 +203,128 @@ proptest! {
         prop_assert_eq!(world.text("s.json").unwrap(), text);
     }
 }
+
+// ---- killed processes
+
+const AT: &str = "DESK_TEST_ABORT_AT";
+const IN: &str = "DESK_TEST_FOLDER";
+
+fn two_files(folder: &Path) -> Plan {
+    let edit = |name: &str| Act::Edit {
+        path: folder.join(name),
+        format: Format::Json,
+        changes: vec![set("x", 1)],
+        mode: Mode::Normal,
+    };
+    Plan { what: "two files".to_owned(), acts: vec![edit("a.json"), edit("made/b.json")], secrets: Vec::new() }
+}
+
+/// The process that is killed: [`a_killed_process_leaves_nothing_half_done`] starts it.
+#[test]
+#[ignore = "it is a part of another test, which starts it"]
+fn killed() {
+    let (Some(at), Some(folder)) = (std::env::var(AT).ok(), std::env::var_os(IN)) else { return };
+    let folder = PathBuf::from(folder);
+    fault::order(Some((at.parse().unwrap(), Kind::Abort)));
+    let desk = Desk::of(&folder.join("data"), "a test");
+    match desk.journal().history().unwrap().entries.last() {
+        // The second time it is killed while it undoes.
+        Some(last) => {
+            let mut open = desk.journal().open("a test").unwrap();
+            open.undo(last.id, Way::Exact, &mut |_, _, _| Ok(())).unwrap();
+        }
+        None => {
+            desk.apply(&mut || Ok(two_files(&folder))).unwrap();
+        }
+    }
+}
+
+/// True when the process was killed, false when it came to its end.
+#[allow(clippy::unwrap_used)]
+fn run_killed(world: &World, at: u64) -> bool {
+    let mut env = sys::Env::from_process();
+    env.set(AT, at.to_string());
+    env.set(IN, world.dir.path().as_os_str());
+    let spec = sys::proc::Spec {
+        program: std::env::current_exe().unwrap().into(),
+        args: ["--exact", "desk::tests::killed", "--ignored"].into_iter().map(Into::into).collect(),
+        dir: None,
+        env,
+    };
+    let limits =
+        sys::proc::Limits { deadline: Some(std::time::Duration::from_secs(60)), output: 1 << 20, merged: true };
+    let done = sys::proc::run(&spec, &limits, &sys::proc::Cancel::never()).unwrap();
+    !done.exit.ok()
+}
+
+/// Everything below the folder but what is ours.
+#[allow(clippy::unwrap_used)]
+fn names(world: &World) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut folders = vec![world.dir.path().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            if entry.path() == world.path("data") {
+                continue;
+            }
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+            }
+            names.push(entry.path().strip_prefix(world.dir.path()).unwrap().display().to_string());
+        }
+    }
+    names.sort();
+    names
+}
+
+#[test]
+fn a_killed_process_leaves_nothing_half_done() {
+    let (mut at, mut killed) = (0, 0);
+    loop {
+        let world = World::new();
+        world.file("a.json", "{\"a\": 1}\n");
+        let ended = !run_killed(&world, at);
+        // Each file is old or new, never half.
+        let old = world.text("a.json").unwrap();
+        assert!(old == "{\"a\": 1}\n" || old == "{\"a\": 1, \"x\": 1}\n", "{at}: {old}");
+        // The next one settles it.
+        drop(world.desk().journal().open("a test").unwrap());
+        let both = (world.text("a.json").unwrap().contains('x'), world.text("made/b.json").is_some());
+        assert_eq!(both.0, both.1, "{at}: {both:?}");
+        let left = names(&world);
+        assert_eq!(left, if both.0 { vec!["a.json", "made", "made/b.json"] } else { vec!["a.json"] }, "{at}");
+        if ended {
+            assert!(both.0);
+            break;
+        }
+        let done = world.desk().apply(&mut || Ok(two_files(world.dir.path()))).unwrap();
+        assert_eq!(done.id.is_some(), !both.0);
+        killed += 1;
+        at += 1;
+    }
+    assert!(killed > 8, "{killed}");
+}
+
+#[test]
+fn a_killed_undo_comes_to_its_end() {
+    let (mut at, mut killed) = (0, 0);
+    loop {
+        let world = World::new();
+        world.file("a.json", "{\"a\": 1}\n");
+        world.desk().apply(&mut || Ok(two_files(world.dir.path()))).unwrap();
+        let ended = !run_killed(&world, at);
+        let open = world.desk().journal().open("a test").unwrap();
+        let state = open.history().entries[0].state;
+        drop(open);
+        let both = (world.text("a.json").unwrap().contains('x'), world.text("made/b.json").is_some());
+        let done = state == sys::files::journal::State::Done;
+        assert_eq!(both, (done, done), "{at}: {state:?}");
+        if ended {
+            assert!(!done);
+            break;
+        }
+        killed += 1;
+        at += 1;
+    }
+    assert!(killed > 3, "{killed}");
+}

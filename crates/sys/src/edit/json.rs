@@ -37,9 +37,15 @@ pub(super) fn apply(text: &str, change: &Change) -> Result<Edited, Doubt> {
         Change::Write { at, raw } => before.write(at, &|_| raw.clone())?,
         Change::Append { at, value } => before.append(at, value)?,
         Change::Remove { at, hollow } => before.remove(at, hollow.as_deref())?,
+        Change::Withdraw { at, .. } => before.remove(at, None)?,
     };
     verify(&before, change, &edited.text)?;
     Ok(edited)
+}
+
+/// What the text means.
+pub(super) fn model_of(text: &str) -> Result<Model, Doubt> {
+    Document::read(text).map(|document| document.model())
 }
 
 fn unchanged(text: &str) -> Edited {
@@ -54,7 +60,7 @@ fn verify(before: &Document<'_>, change: &Change, text: &str) -> Result<(), Doub
         Change::Set { at, value } => wanted.set(at, value.into())?,
         Change::Write { at, raw } => wanted.set(at, Document::read(raw)?.model())?,
         Change::Append { at, value } => wanted.append(at, value.into())?,
-        Change::Remove { at, .. } => {
+        Change::Remove { at, .. } | Change::Withdraw { at, .. } => {
             wanted.remove(at);
         }
     }
@@ -65,8 +71,8 @@ fn verify(before: &Document<'_>, change: &Change, text: &str) -> Result<(), Doub
     }
     // A comment inside a value that is replaced or removed goes with it; none outside ever does.
     let inside = match change {
-        Change::Set { at, .. } | Change::Write { at, .. } | Change::Remove { at, .. } => before.range(at),
         Change::Append { .. } => None,
+        other => before.range(other.at()),
     };
     let kept = |document: &Document<'_>, skip: Option<Range>| -> Vec<String> {
         let outside = |at: &Range| skip.is_none_or(|skip| at.start < skip.start || at.end > skip.end);
@@ -239,7 +245,7 @@ impl<'a> Document<'a> {
         let Some(Step::Key(_)) = path.get(gone) else { return Err(wrong_kind(path)) };
         let inside = inside(node).ok_or_else(|| wrong_kind(path))?;
         let text = self.insert(&inside, &|indent| self.nested(&path[gone..], indent, value))?;
-        Ok(Edited { text, undo: vec![self.removal(&path[..=gone], &inside)] })
+        Ok(Edited { text, undo: vec![self.withdrawal(path, path.len() - gone - 1, &inside)] })
     }
 
     fn append(&self, path: &[Step], value: &Value) -> Result<Edited, Doubt> {
@@ -254,7 +260,20 @@ impl<'a> Document<'a> {
                 Ok(Edited { text, undo: vec![self.removal(&at, &inside)] })
             }
             Some((node, gone)) if gone == path.len() => Err(self.kind_of(node, path)),
-            _ => self.write(path, &|indent| written(&Value::Array(vec![value.clone()]), indent, newline, unit)),
+            _ => {
+                let list = Value::Array(vec![value.clone()]);
+                let mut edited = self.write(path, &|indent| written(&list, indent, newline, unit))?;
+                edited.undo = super::first_of_list(edited.undo);
+                Ok(edited)
+            }
+        }
+    }
+
+    /// What takes back a value for which maps were made.
+    fn withdrawal(&self, at: &[Step], made: usize, inside: &Inside) -> Change {
+        match self.removal(at, inside) {
+            Change::Remove { at, hollow } if made > 0 => Change::Withdraw { at, made, hollow },
+            plain => plain,
         }
     }
 
@@ -268,12 +287,15 @@ impl<'a> Document<'a> {
         if self.tokens.iter().any(|token| !matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))) {
             return Err(Doubt::general("it has no value and is not empty"));
         }
-        let Some(first @ Step::Key(_)) = path.first() else { return Err(wrong_kind(path)) };
+        let Some(Step::Key(_)) = path.first() else { return Err(wrong_kind(path)) };
         let newline = self.newline();
         let gap = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { newline };
         let map = format!("{{{newline}{INDENT}{}{newline}}}", self.nested(path, INDENT, value));
         let hollow = Some(self.text.to_owned()).filter(|_| self.tokens.is_empty());
-        let undo = vec![Change::Remove { at: vec![first.clone()], hollow }];
+        let undo = vec![match path.len() - 1 {
+            0 => Change::Remove { at: path.to_vec(), hollow },
+            made => Change::Withdraw { at: path.to_vec(), made, hollow },
+        }];
         Ok(Edited { text: format!("{}{gap}{map}{newline}", self.text), undo })
     }
 

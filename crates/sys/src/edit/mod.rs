@@ -2,6 +2,7 @@
 //! out, verified by reading the result again; whatever is in doubt is refused with its place. It never touches a file
 //! (`files` does) and knows no program's keys. `manage` and the programs' own settings call it.
 
+mod env;
 mod json;
 mod model;
 #[cfg(test)]
@@ -24,6 +25,8 @@ pub enum Format {
     Json,
     /// TOML.
     Toml,
+    /// Lines of `KEY=value`: a `.env` file. Paths have one key, values are texts.
+    Env,
 }
 
 /// One step from a value to a value in it.
@@ -88,6 +91,29 @@ pub enum Change {
         /// How the map or list is written when nothing is left in it; bare brackets without.
         hollow: Option<String>,
     },
+    /// As [`Change::Remove`] for a value that was put where maps had to be made for it: those go with it, as far as
+    /// nothing else has come into them since.
+    Withdraw {
+        /// Where.
+        at: Path,
+        /// How many maps and lists above it were made, at most as many as `at` has steps before the last.
+        made: usize,
+        /// As in [`Change::Remove`], of what holds the outermost of them.
+        hollow: Option<String>,
+    },
+}
+
+impl Change {
+    /// Where it changes something.
+    pub fn at(&self) -> &[Step] {
+        match self {
+            Self::Set { at, .. }
+            | Self::Write { at, .. }
+            | Self::Append { at, .. }
+            | Self::Remove { at, .. }
+            | Self::Withdraw { at, .. } => at,
+        }
+    }
 }
 
 /// A text after its changes.
@@ -150,9 +176,12 @@ pub fn apply(format: Format, text: &str, changes: &[Change]) -> Result<Edited, D
     };
     let mut undo = Vec::new();
     for change in changes {
+        let plain = withdrawal(format, &text, change)?;
+        let change = plain.as_ref().unwrap_or(change);
         let done = match format {
             Format::Json => json::apply(&text, change)?,
             Format::Toml => toml::apply(&text, change)?,
+            Format::Env => env::apply(&text, change)?,
         };
         text = done.text;
         undo.splice(0..0, done.undo);
@@ -160,8 +189,65 @@ pub fn apply(format: Format, text: &str, changes: &[Change]) -> Result<Edited, D
     Ok(Edited { text: format!("{mark}{text}"), undo })
 }
 
+/// What takes back the first element of a list that was made for it.
+fn first_of_list(undo: Vec<Change>) -> Vec<Change> {
+    let first = |change| match change {
+        Change::Remove { mut at, hollow } => {
+            at.push(Step::Index(0));
+            Change::Withdraw { at, made: 1, hollow }
+        }
+        Change::Withdraw { mut at, made, hollow } => {
+            at.push(Step::Index(0));
+            Change::Withdraw { at, made: made + 1, hollow }
+        }
+        other => other,
+    };
+    undo.into_iter().map(first).collect()
+}
+
+/// A [`Change::Withdraw`] as the removal that it means in this text; `None` for any other change.
+fn withdrawal(format: Format, text: &str, change: &Change) -> Result<Option<Change>, Doubt> {
+    let Change::Withdraw { at, made, hollow } = change else { return Ok(None) };
+    let model = model_of(format, text)?;
+    let outermost = at.len().saturating_sub(*made).max(1);
+    let whole = (outermost..at.len())
+        .find(|depth| model.get(&at[..*depth]).is_some_and(|value| value.holds_only(&at[*depth..])))
+        .unwrap_or(at.len());
+    let hollow = hollow.clone().filter(|_| whole == outermost);
+    Ok(Some(Change::Remove { at: at[..whole].to_vec(), hollow }))
+}
+
+fn model_of(format: Format, text: &str) -> Result<model::Model, Doubt> {
+    match format {
+        Format::Json => json::model_of(text),
+        Format::Toml => toml::model_of(text),
+        Format::Env => env::model(text),
+    }
+}
+
+/// The values of a text, for those who look before they change; the last one of doubles counts. A number keeps its value,
+/// not its way of writing. An empty text is an empty map.
+///
+/// # Errors
+/// When the text is not understood, with its place.
+pub fn values(format: Format, text: &str) -> Result<Value, Doubt> {
+    if text.len() > LONGEST {
+        return Err(Doubt::general(format!("it has {} bytes; more than {LONGEST} are not read", text.len())));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    model_of(format, text).map(model::Model::into_value)
+}
+
+/// The value at `at` of what [`values`] gives.
+pub fn value_at<'v>(values: &'v Value, at: &[Step]) -> Option<&'v Value> {
+    at.iter().try_fold(values, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(index),
+    })
+}
+
 /// `path` for people: `env.BASE_URL`, `hooks[0]`.
-fn shown(path: &[Step]) -> String {
+pub fn shown(path: &[Step]) -> String {
     let mut words = String::new();
     for step in path {
         match step {

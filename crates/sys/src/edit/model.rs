@@ -31,6 +31,18 @@ impl From<&Value> for Model {
 }
 
 impl Model {
+    /// The same for those who only look.
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(yes) => Value::Bool(yes),
+            Self::Number(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+            Self::Text(text) => Value::String(text),
+            Self::List(list) => Value::Array(list.into_iter().map(Self::into_value).collect()),
+            Self::Map(map) => Value::Object(map.into_iter().map(|(key, value)| (key, value.into_value())).collect()),
+        }
+    }
+
     /// The value at `path`; the last one of doubles, as readers take it.
     pub(super) fn get(&self, path: &[Step]) -> Option<&Self> {
         let Some((first, rest)) = path.split_first() else { return Some(self) };
@@ -38,6 +50,18 @@ impl Model {
             (Step::Key(key), Self::Map(map)) => map.iter().rev().find(|(name, _)| name == key)?.1.get(rest),
             (Step::Index(index), Self::List(list)) => list.get(*index)?.get(rest),
             _ => None,
+        }
+    }
+
+    /// True when nothing is in it but what leads to the value at `path`.
+    pub(super) fn holds_only(&self, path: &[Step]) -> bool {
+        let Some((first, rest)) = path.split_first() else { return true };
+        match (first, self) {
+            (Step::Key(key), Self::Map(map)) => {
+                matches!(map.as_slice(), [(name, value)] if name == key && value.holds_only(rest))
+            }
+            (Step::Index(0), Self::List(list)) => matches!(list.as_slice(), [value] if value.holds_only(rest)),
+            _ => false,
         }
     }
 

@@ -144,7 +144,8 @@ fn write_resolved(target: &Path, bytes: &[u8], mode: Mode, after: After) -> io::
     }
     let folder = parent(target);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".").suffix(".tmp");
+    let prefix = temporary_prefix(target);
+    builder.prefix(&prefix).suffix(TEMPORARY);
     // Beside an existing file the temporary one is closed to others until it has that file's mode.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(match old {
@@ -167,6 +168,29 @@ fn write_resolved(target: &Path, bytes: &[u8], mode: Mode, after: After) -> io::
         sync_folder(folder);
     }
     Ok(true)
+}
+
+/// What the temporary files of [`write_atomic`] end with.
+const TEMPORARY: &str = ".tmp";
+
+/// What the temporary files for `target` begin with: its name, so that what a killed process left can be told from the
+/// files of others.
+fn temporary_prefix(target: &Path) -> String {
+    let name: String = target.file_name().unwrap_or_default().to_string_lossy().chars().take(40).collect();
+    format!(".{name}.new-")
+}
+
+/// Removes what killed processes left of files that were to replace `target`. Whoever calls this holds the lock that
+/// writers of `target` hold. What cannot be removed stays; it harms nobody.
+pub fn sweep(target: &Path) {
+    let prefix = temporary_prefix(target);
+    for entry in fs::read_dir(parent(target)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&prefix) && name.ends_with(TEMPORARY) {
+            let _ = super::remove_file(&entry.path());
+        }
+    }
 }
 
 /// True when the file holds exactly `bytes`; one that cannot be read counts as different.

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{fault, found, make_private_dir, mode_of, open_read, set_mode, sync_folder};
 use crate::{Failure, clock};
@@ -64,8 +65,17 @@ fn copy(source: &mut fs::File, dir: &Path, name: &str) -> io::Result<PathBuf> {
 #[allow(clippy::disallowed_methods)] // the door itself
 fn prune(dir: &Path, name: &str, keep: usize) {
     let Ok(entries) = fs::read_dir(dir) else { return };
+    let entries: Vec<_> = entries.flatten().collect();
+    // Half a copy of a process that was killed: nobody makes one for an hour.
+    let hour_ago = clock::wall().checked_sub(Duration::from_secs(60 * 60));
+    for entry in entries.iter().filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp")) {
+        let written = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        if written.zip(hour_ago).is_some_and(|(written, hour_ago)| written < hour_ago) {
+            let _ = found(fs::remove_file(entry.path()));
+        }
+    }
     let mut copies: Vec<_> =
-        entries.flatten().filter_map(|entry| Some((age(entry.file_name().to_str()?, name)?, entry.path()))).collect();
+        entries.iter().filter_map(|entry| Some((age(entry.file_name().to_str()?, name)?, entry.path()))).collect();
     copies.sort();
     let surplus = copies.len().saturating_sub(keep);
     for (_, path) in copies.drain(..surplus) {

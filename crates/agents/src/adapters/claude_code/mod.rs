@@ -9,6 +9,7 @@
 mod account;
 mod hooks;
 mod limits;
+mod provider;
 mod reader;
 mod settle;
 mod tell;
@@ -20,6 +21,7 @@ use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
 use crate::limits::Limits;
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -47,6 +49,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
+        Capability::Providers,
         Capability::Hooks,
         Capability::Live,
     ],
@@ -71,6 +74,10 @@ impl Adapter for ClaudeCode {
     }
 
     fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
         Some(self)
     }
 

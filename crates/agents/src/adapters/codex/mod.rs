@@ -7,6 +7,7 @@
 mod account;
 mod hooks;
 mod limits;
+mod provider;
 mod reader;
 mod tell;
 
@@ -18,6 +19,7 @@ use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
 use crate::limits::Limits;
+use crate::provider::Provides;
 use crate::read::{all_in, head, is_dir};
 use crate::records::{Record, lines};
 use crate::sessions::removal::plain_id;
@@ -41,6 +43,7 @@ static ABOUT: About = About {
         Capability::Usage,
         Capability::Limits,
         Capability::Auth,
+        Capability::Providers,
         Capability::Hooks,
         Capability::Live,
     ],
@@ -65,6 +68,10 @@ impl Adapter for Codex {
     }
 
     fn limits(&self) -> Option<&dyn Limits> {
+        Some(self)
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
         Some(self)
     }
 

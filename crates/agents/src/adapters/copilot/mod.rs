@@ -5,6 +5,7 @@
 //! the native program of `@github/copilot-linux-x64`, which npm also links as `.bin/copilot-linux-x64`.
 
 mod hooks;
+mod provider;
 mod reader;
 mod tell;
 
@@ -13,6 +14,7 @@ use std::path::Path;
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -54,6 +56,10 @@ impl Adapter for Copilot {
         places.reads(around.shared_skills());
         places.sessions = Some(places.config_dir.join("session-state"));
         places
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
     }
 
     fn hooks(&self) -> Option<&dyn Hooks> {

@@ -7,6 +7,7 @@
 
 mod account;
 mod hooks;
+mod provider;
 mod reader;
 mod tell;
 
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use crate::account::Pays;
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext, is_dir};
 use crate::records::{Record, lines, object};
 use crate::sessions::removal::plain_id;
@@ -45,6 +47,7 @@ static ABOUT: About = About {
         Capability::Delete,
         Capability::Usage,
         Capability::Auth,
+        Capability::Providers,
         Capability::Hooks,
     ],
     tried: true,
@@ -75,6 +78,10 @@ impl Adapter for GeminiCli {
 
     fn account(&self, around: &Surroundings, places: &Places) -> Option<Pays> {
         Some(account::pays(around, places))
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
     }
 
     fn hooks(&self) -> Option<&dyn Hooks> {

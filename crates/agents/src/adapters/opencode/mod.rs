@@ -7,6 +7,7 @@
 //! `opencode debug skill` lists the skills of both. `~/.opencode/skill` is read like `~/.opencode/skills`.
 
 mod facts;
+mod provider;
 mod rows;
 mod tell;
 
@@ -14,6 +15,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::provider::Provides;
 use crate::sessions::removal::plain_id;
 use crate::sessions::{Export, Facts, Piece, Reader, Reads, Removal, Source};
 use crate::sqlite;
@@ -29,7 +31,7 @@ static ABOUT: About = About {
     platforms: &["opencode"],
     overrides: &["OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG", "OPENCODE_DB"],
     quiet: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Providers],
     tried: true,
 };
 
@@ -58,6 +60,10 @@ impl Adapter for OpenCode {
             warnings,
             ..Places::default()
         }
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

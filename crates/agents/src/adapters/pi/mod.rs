@@ -4,6 +4,7 @@
 //! three folders up. 0.73.1, the last one under the old package name, prints its version on stderr, nothing
 //! on stdout. Pi expands `~/` in its overrides itself.
 
+mod provider;
 mod reader;
 mod tell;
 
@@ -11,6 +12,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext, small_file, tidy};
 use crate::records::lines;
 use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Removal, Source};
@@ -26,7 +28,7 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
     quiet: &[("PI_OFFLINE", "1")],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage],
+    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Providers],
     tried: true,
 };
 
@@ -42,6 +44,10 @@ impl Adapter for Pi {
         let sessions = sessions.or_else(|| in_settings(around, &places.config_dir));
         places.sessions = Some(sessions.unwrap_or_else(|| places.config_dir.join("sessions")));
         places
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
     }
 
     fn reads(&self) -> Option<&dyn Reads> {

@@ -5,6 +5,7 @@
 //! `QWEN_RUNTIME_DIR` moves the conversations and the log of requests, not the settings.
 
 mod hooks;
+mod provider;
 mod reader;
 mod settle;
 mod tell;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
+use crate::provider::Provides;
 use crate::read::{all_in, has_ext};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
@@ -30,7 +32,14 @@ static ABOUT: About = About {
     platforms: &[],
     overrides: &["QWEN_HOME", "QWEN_RUNTIME_DIR"],
     quiet: &[],
-    can: &[Capability::Sessions, Capability::Resume, Capability::Delete, Capability::Usage, Capability::Hooks],
+    can: &[
+        Capability::Sessions,
+        Capability::Resume,
+        Capability::Delete,
+        Capability::Usage,
+        Capability::Providers,
+        Capability::Hooks,
+    ],
     tried: true,
 };
 
@@ -45,6 +54,10 @@ impl Adapter for QwenCode {
         let base = around.named("QWEN_RUNTIME_DIR", Tilde::Expanded, &mut places.warnings);
         places.sessions = Some(base.unwrap_or_else(|| places.config_dir.clone()).join("projects"));
         places
+    }
+
+    fn provides(&self) -> Option<&dyn Provides> {
+        Some(self)
     }
 
     fn hooks(&self) -> Option<&dyn Hooks> {

@@ -166,6 +166,7 @@ pub(super) fn act(app: &mut App, id: &str, key: &str, now: Instant) -> Vec<Effec
             let scroll = HelpState { offset: usize::MAX };
             app.layer = Some(Layer::Text { title: "Messages".to_owned(), lines, scroll });
         }
+        "app.undo" | "list.undo" => return vec![Effect::LookUndo],
         "app.reload" => return reload(app),
         "app.suspend" => return vec![Effect::Suspend { outside: false }],
         "agents.refresh" => return detect(app),

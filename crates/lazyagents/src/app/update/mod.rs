@@ -1,6 +1,7 @@
 //! One event in, the changed state and a list of effects out. Pure: no I/O, and the time is a value. The driver
 //! calls it; tests drive it without a terminal.
 
+mod changes;
 mod commands;
 mod hooks;
 mod keys;
@@ -80,6 +81,11 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
         Event::Found { number, found, end } => sessions::found(app, number, found, end),
         Event::Told { reader, told } => sessions::told(app, reader, told),
         Event::Deletion(plans) => sessions::deletion(app, plans, now),
+        Event::Ahead(outcome) => changes::ahead(app, outcome, now),
+        Event::Undone(text) => {
+            app.toasts.push(Kind::Ok, text, now);
+            Vec::new()
+        }
         Event::FolderGone { folder, command } => {
             sessions::folder_gone(app, &folder, command);
             Vec::new()

@@ -4,6 +4,7 @@ use agents::Surroundings;
 use manage::delete::Plan;
 use schemars::JsonSchema;
 use serde::Serialize;
+use sys::files::journal::Journal;
 use sys::files::trash::{self, Entry, Trash};
 use sys::text::{clean, human};
 use sys::{Failure, clock};
@@ -109,7 +110,7 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
             return Err(Failure::cancelled("nothing was deleted"));
         }
     }
-    let (entries, failure) = apply(&plans, &around, context)?;
+    let (entries, failure) = apply(&plans, &around, context, out)?;
     if args.json {
         let row = |(at, plan)| Deleted::of(plan, entries.get(at));
         out.json(&plans.iter().enumerate().map(row).collect::<Vec<_>>())?;
@@ -127,7 +128,10 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         });
     }
     if !args.json {
-        out.line(&format!("`lazyagents sessions trash restore <id>` brings it back, for {} days", trash::DAYS));
+        out.line(&format!(
+            "`lazyagents sessions trash restore <id>` brings it back, for {} days; so does `lazyagents undo`",
+            trash::DAYS
+        ));
     }
     Ok(0)
 }
@@ -180,17 +184,28 @@ fn tell(plans: &[Plan], context: &Context, beside: bool, out: &mut Out) {
 }
 
 /// What went into the trash, in the order of the plans, and why it ended there.
-fn apply(plans: &[Plan], around: &Surroundings, context: &Context) -> Result<(Vec<Entry>, Option<Failure>), Failure> {
+fn apply(
+    plans: &[Plan],
+    around: &Surroundings,
+    context: &Context,
+    out: &mut Out,
+) -> Result<(Vec<Entry>, Option<Failure>), Failure> {
     // From here on an interrupt ends what runs in order, so that nothing is left half done.
     let interrupt = Interrupt::catch()?;
     let trash = Trash::of(&context.paths.data);
+    let journal = Journal::of(&context.paths.data);
     let mut entries = Vec::new();
     for plan in plans {
         if interrupt.came() {
             return Ok((entries, Some(Failure::cancelled("it was interrupted"))));
         }
         match plan.apply(around, &trash, &interrupt.cancel) {
-            Ok(entry) => entries.push(entry),
+            Ok(entry) => {
+                if let Err(failure) = manage::delete::remember(&journal, &entry) {
+                    out.failure(&failure.hint("it is in the trash all the same"));
+                }
+                entries.push(entry);
+            }
             Err(failure) => return Ok((entries, Some(failure))),
         }
     }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use agents::Surroundings;
-use manage::delete::import;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sys::files::trash::{DAYS, Entry, Trash};
@@ -129,13 +127,10 @@ fn list(json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
 }
 
 fn restore(id: &str, json: bool, context: &Context, out: &mut Out) -> Result<u8, Failure> {
-    let around = Surroundings::of(&context.env).ok_or_else(|| Failure::new("no home folder is known"))?;
     let trash = Trash::of(&context.paths.data);
     let entry = trash.find(id).map_err(|failure| failure.hint("`lazyagents sessions trash` lists what is there"))?;
     let interrupt = Interrupt::catch()?;
-    let key = entry.what.key.clone();
-    let restored = trash
-        .restore(&entry.id, &mut |words, folder, file| import(&key, words, folder, file, &around, &interrupt.cancel))?;
+    let restored = crate::undo::restore(context, &trash, &entry, &interrupt.cancel)?;
     if json {
         out.json(&TrashRow::from(&restored))?;
     } else {

@@ -236,3 +236,37 @@ mod random {
         }
     }
 }
+
+/// What others have put beside ours since stays when ours is taken back; without that, no trace stays.
+#[test]
+fn what_was_made_for_a_value_goes_only_when_nothing_else_is_in_it() {
+    let cases = [
+        (Format::Json, "{\n  \"a\": 1\n}\n", "\"A\": \"v\"", "\"A\": \"v\",\n    \"theirs\": 1"),
+        (Format::Json, "", "\"A\": \"v\"", "\"A\": \"v\", \"theirs\": 1"),
+        (Format::Toml, "a = 1\n", "A = \"v\"", "A = \"v\"\ntheirs = 1"),
+        (Format::Toml, "", "A = \"v\"", "A = \"v\"\ntheirs = 1"),
+    ];
+    for (format, old, ours, with_theirs) in cases {
+        for at in [path!["env", "A"], path!["deep", "env", "A"]] {
+            let done = apply(format, old, &[Change::Set { at: at.clone(), value: "v".into() }]).unwrap();
+            assert_eq!(apply(format, &done.text, &done.undo).unwrap().text, old);
+            let text = done.text.replace(ours, with_theirs);
+            assert_ne!(text, done.text);
+            let back = apply(format, &text, &done.undo).unwrap().text;
+            let values = super::values(format, &back).unwrap();
+            let (_, above) = at.split_last().unwrap();
+            assert_eq!(super::value_at(&values, above), Some(&serde_json::json!({"theirs": 1})), "{back}");
+        }
+    }
+    let hook = serde_json::json!({"command": "x"});
+    let add = [Change::Append { at: path!["hooks", "Stop"], value: hook }];
+    for (format, old) in [(Format::Json, "{}\n"), (Format::Json, "{\n  \"b\": 2\n}\n")] {
+        let done = apply(format, old, &add).unwrap();
+        assert_eq!(apply(format, &done.text, &done.undo).unwrap().text, old);
+        let theirs = Change::Append { at: path!["hooks", "Stop"], value: "theirs".into() };
+        let both = apply(format, &done.text, &[theirs]).unwrap();
+        let back = apply(format, &both.text, &done.undo).unwrap().text;
+        let values = super::values(format, &back).unwrap();
+        assert_eq!(values["hooks"]["Stop"], serde_json::json!(["theirs"]), "{back}");
+    }
+}

@@ -25,6 +25,7 @@ pub(super) fn apply(text: &str, change: &Change) -> Result<Edited, Doubt> {
         Change::Write { at, raw } => before.write(at, raw)?,
         Change::Append { at, value } => before.append(at, value)?,
         Change::Remove { at, hollow } => before.remove(at, hollow.as_deref())?,
+        Change::Withdraw { at, .. } => before.remove(at, None)?,
     };
     verify(&before, change, &edited.text)?;
     Ok(edited)
@@ -37,7 +38,7 @@ fn verify(before: &Text<'_>, change: &Change, text: &str) -> Result<(), Doubt> {
         Change::Set { at, value } => wanted.set(at, value.into())?,
         Change::Write { at, raw } => wanted.set(at, raw_model(raw)?)?,
         Change::Append { at, value } => wanted.append(at, value.into())?,
-        Change::Remove { at, .. } => {
+        Change::Remove { at, .. } | Change::Withdraw { at, .. } => {
             wanted.remove(at);
         }
     }
@@ -47,6 +48,11 @@ fn verify(before: &Text<'_>, change: &Change, text: &str) -> Result<(), Doubt> {
         return Err(lost("something else would have changed"));
     }
     Ok(())
+}
+
+/// What the text means.
+pub(super) fn model_of(text: &str) -> Result<Model, Doubt> {
+    Text::read(text).map(|document| document.model())
 }
 
 fn raw_model(raw: &str) -> Result<Model, Doubt> {
@@ -204,7 +210,10 @@ impl<'a> Text<'a> {
         let (Some(rest), Some((first, more))) = (rest, path[gone..].split_first()) else {
             return Err(wrong_kind(path));
         };
-        let removal = |hollow: Option<String>| vec![Change::Remove { at: path[..=gone].to_vec(), hollow }];
+        let removal = |hollow: Option<String>| match path.len() - gone - 1 {
+            0 => vec![Change::Remove { at: path.to_vec(), hollow }],
+            made => vec![Change::Withdraw { at: path.to_vec(), made, hollow }],
+        };
         match place {
             Place::Inline(table) => {
                 let item = format!("{} = {}", key(first), nested(more, &new.inline()));
@@ -310,7 +319,9 @@ impl<'a> Text<'a> {
     fn append(&self, path: &[Step], value: &Value) -> Result<Edited, Doubt> {
         let (place, gone) = self.descend(path)?;
         if gone < path.len() {
-            return self.put(path, gone, &place, &New::Raw(format!("[{}]", inline(value)?)));
+            let mut edited = self.put(path, gone, &place, &New::Raw(format!("[{}]", inline(value)?)))?;
+            edited.undo = super::first_of_list(edited.undo);
+            return Ok(edited);
         }
         let undo = |index: usize, hollow: Option<String>| {
             let mut at = path.to_vec();

@@ -239,15 +239,14 @@ impl Open {
     fn merging(&self, written: &Written) -> Result<Act, Failure> {
         let old = read_bounded(&written.target, UPDATE_MAX)?;
         let failed = |why: String| Failure::new(format!("could not change {}", written.path.display())).cause(why);
-        let (new, edits) = match &written.edits {
-            Some(edits) => {
-                let text = String::from_utf8(old.clone().unwrap_or_default())
-                    .map_err(|_| failed("it is not UTF-8".to_owned()))?;
-                let done = edit::apply(edits.format, &text, &edits.undo).map_err(|doubt| failed(doubt.to_string()))?;
-                let back = Edits { format: edits.format, changes: edits.undo.clone(), undo: done.undo };
-                (done.text.into_bytes(), Some(back))
-            }
-            None => (merged(written, old.as_deref()).map_err(failed)?, None),
+        let new = merged(written, old.as_deref()).map_err(failed)?;
+        let edits = match (&written.edits, old.as_deref().map(String::from_utf8_lossy)) {
+            (Some(edits), Some(text)) => edit::apply(edits.format, &text, &edits.undo).ok().map(|done| Edits {
+                format: edits.format,
+                changes: edits.undo.clone(),
+                undo: done.undo,
+            }),
+            _ => None,
         };
         Ok(Act::Write { path: written.path.clone(), old, new, mode: Mode::Normal, edits })
     }
@@ -334,10 +333,23 @@ fn ours(written: &Written) -> Option<Vec<u8>> {
     (sha256(&made) == written.after).then_some(made)
 }
 
-/// The file as it is now without what the change did to it.
+/// The file as it is now without what the change did to it. A value that somebody else has changed since is theirs.
 fn merged(written: &Written, now: Option<&[u8]>) -> Result<Vec<u8>, String> {
     let now = now.ok_or("it is not there any more")?;
     let edits = written.edits.as_ref().ok_or("it was written as a whole, so no part of it can be taken back")?;
     let text = std::str::from_utf8(now).map_err(|_| "it is not UTF-8")?;
+    let ours = ours(written).and_then(|ours| String::from_utf8(ours).ok());
+    let ours = ours.ok_or("the copy that tells what was written is not kept any more")?;
+    let (ours, is) = (read(edits.format, &ours)?, read(edits.format, text)?);
+    for change in &edits.undo {
+        let (wrote, found) = (edit::value_at(&ours, change.at()), edit::value_at(&is, change.at()));
+        if wrote != found {
+            return Err(format!("{} was changed since", edit::shown(change.at())));
+        }
+    }
     edit::apply(edits.format, text, &edits.undo).map(|done| done.text.into_bytes()).map_err(|doubt| doubt.to_string())
+}
+
+fn read(format: edit::Format, text: &str) -> Result<serde_json::Value, String> {
+    edit::values(format, text).map_err(|doubt| doubt.to_string())
 }

@@ -1,6 +1,7 @@
 //! What a killed process left is settled before the next change: a half-made one is taken back, a half-undone one is
 //! undone to its end. Where somebody else has been at a file since, it stays as it is.
 
+use super::super::sweep;
 use super::back::Now;
 use super::{Entry, Open, State, Step, store};
 use crate::Failure;
@@ -15,6 +16,11 @@ impl Open {
             .cloned()
             .collect();
         for entry in open {
+            for step in &entry.steps {
+                if let Step::Write(written) = step {
+                    sweep(&written.target);
+                }
+            }
             let state = self.settled(&entry);
             self.mark(entry.id, state)?;
         }
@@ -32,7 +38,7 @@ impl Open {
             left |= match step {
                 // A trash that is not whole knows itself what is still at its place.
                 Step::Trash { entry, .. } => self.journal.is_kept(step) && self.restore_half(entry).is_err(),
-                _ => self.journal.now(step) == Now::After && self.take_back(step, &mut |_, _, _| Ok(())).is_err(),
+                _ => self.journal.now(step) != Now::Else && self.take_back(step, &mut |_, _, _| Ok(())).is_err(),
             };
         }
         match (entry.state, left) {

@@ -154,6 +154,18 @@ fn an_undo_does_not_take_what_others_wrote_since() {
 }
 
 #[test]
+fn a_value_that_others_changed_since_is_theirs() {
+    let world = World::new();
+    world.file("s.json", "{}");
+    let id = world.open().run("set x", vec![world.set("s.json", "x", 1)]).unwrap().unwrap();
+    world.file("s.json", "{\"x\": 7}");
+    let Undone::Since(since) = world.undo(id, Way::Exact).unwrap() else { panic!("it was undone") };
+    assert_eq!(since[0].why.as_deref(), Some("x was changed since"));
+    assert!(world.undo(id, Way::Merge).is_err());
+    assert_eq!(world.text("s.json").unwrap(), "{\"x\": 7}");
+}
+
+#[test]
 fn a_file_written_whole_that_was_changed_since_stays() {
     let world = World::new();
     let path = world.path("own.json");

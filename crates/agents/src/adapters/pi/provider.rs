@@ -1,0 +1,45 @@
+//! Where Pi is told of an endpoint: one entry of ours in models.json, and the default provider and model in settings.json
+//! (agent-formats.md, Pi; its public docs, Models).
+
+use serde_json::json;
+use sys::edit::Format;
+use sys::path;
+
+use super::Pi;
+use crate::adapter::{Places, Surroundings};
+use crate::provider::{OURS, Provides, Run, Spot, Spots, Token, Wanted, Wire, refuses};
+
+impl Provides for Pi {
+    fn spots(&self, _around: &Surroundings, places: &Places, wanted: &Wanted) -> Result<Vec<Spot>, String> {
+        let (key, secret) = match &wanted.token {
+            // It wants one even where the endpoint does not.
+            Token::None => ("none".to_owned(), false),
+            Token::Literal(token) => (token.clone(), true),
+            Token::Env(name) => (name.clone(), false),
+            Token::Command(_) | Token::File(_) => {
+                return Err(refuses("Pi", "as it is, or from an environment variable (--env-key NAME)"));
+            }
+        };
+        let api = match wanted.wire {
+            None | Some(Wire::Chat) => "openai-completions",
+            Some(Wire::Responses) => "openai-responses",
+            Some(Wire::Anthropic) => "anthropic-messages",
+        };
+        let (url, model) = (wanted.needs_url("Pi")?, wanted.needs_model("Pi")?);
+        let entry = json!({ "baseUrl": url, "api": api, "apiKey": key, "models": [{ "id": model }] });
+        let settings = || places.config_dir.join("settings.json");
+        let models = places.config_dir.join("models.json");
+        let mut spots = Spots::new();
+        spots.put(settings(), Format::Json, path!["defaultProvider"], OURS);
+        spots.put(settings(), Format::Json, path!["defaultModel"], model);
+        match secret {
+            true => spots.secret(models, Format::Json, path!["providers", OURS], entry),
+            false => spots.put(models, Format::Json, path!["providers", OURS], entry),
+        };
+        spots.done()
+    }
+
+    fn run(&self, _wanted: &Wanted) -> Result<Run, String> {
+        Err("Pi takes an endpoint only from its models.json; `lazyagents provider apply` writes it there".to_owned())
+    }
+}

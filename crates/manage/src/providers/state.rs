@@ -1,0 +1,89 @@
+//! Which profile is in use where: told from the agents' settings as they are now, not from what was done once.
+
+use agents::Surroundings;
+use agents::adapter::Adapter;
+use sys::edit;
+
+use super::{Applied, Desk, Profile, can};
+
+/// How one profile stands to one agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// All its values stand in the agent's settings.
+    Applied,
+    /// It was applied, and a value of it was changed by somebody else since.
+    Changed,
+    /// It is not in use.
+    Off,
+    /// The agent's settings have no place for it.
+    No,
+}
+
+/// One agent's row of the matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The agent's id.
+    pub agent: &'static str,
+    /// How each profile stands, in the order they were given.
+    pub cells: Vec<Cell>,
+    /// Why a profile has no place, by the order of the profiles; empty where it has.
+    pub why: Vec<String>,
+    /// The profile that was applied last and is remembered.
+    pub remembered: Option<String>,
+    /// Places whose value was changed since we wrote it.
+    pub changed: Vec<String>,
+    /// Why its settings cannot be read; nothing is known then.
+    pub problem: Option<String>,
+}
+
+/// How every profile stands to one agent. Reads the agent's settings, never writes.
+pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[Profile], applied: &Applied) -> State {
+    let id = adapter.about().id;
+    let mut state = State {
+        agent: id,
+        cells: Vec::new(),
+        why: Vec::new(),
+        remembered: applied.profile(id),
+        changed: Vec::new(),
+        problem: None,
+    };
+    let mut desk = Desk::of(adapter, around);
+    for record in applied.records(id) {
+        match desk.value(&record.file, record.format, &record.at) {
+            Ok(Some(now)) if record.is(&now) => {}
+            Ok(_) => state.changed.push(format!("{} in {}", edit::shown(&record.at), record.file.display())),
+            Err(failure) => state.problem = Some(failure.to_string()),
+        }
+    }
+    for profile in profiles {
+        let (cell, why) = if can(adapter) { cell(&mut desk, profile, &state) } else { refused(&desk, profile) };
+        state.cells.push(cell);
+        state.why.push(why);
+    }
+    state
+}
+
+fn refused(desk: &Desk<'_>, profile: &Profile) -> (Cell, String) {
+    let why = desk.spots(&profile.wanted()).err().map(|failure| failure.to_string());
+    (Cell::No, why.unwrap_or_default())
+}
+
+fn cell(desk: &mut Desk<'_>, profile: &Profile, state: &State) -> (Cell, String) {
+    let spots = match desk.spots(&profile.wanted()) {
+        Ok(spots) => spots,
+        Err(failure) => return (Cell::No, failure.to_string()),
+    };
+    let mut all = true;
+    for spot in &spots {
+        match desk.value(&spot.path, spot.format, &spot.at) {
+            Ok(now) => all &= now.as_ref() == Some(&spot.value),
+            Err(_) => return (Cell::Off, String::new()),
+        }
+    }
+    let cell = match (all, state.remembered.as_deref() == Some(&profile.name)) {
+        (true, _) => Cell::Applied,
+        (false, true) => Cell::Changed,
+        (false, false) => Cell::Off,
+    };
+    (cell, String::new())
+}
