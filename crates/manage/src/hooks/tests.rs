@@ -162,7 +162,7 @@ fn enabled_then_disabled_is_what_was_there() {
                 assert_eq!(home.read(file), text, "{agent}\n{with}");
             }
             assert_eq!(home.cell("notify", agent), Cell::None);
-            assert_eq!(home.read("data/hooks-enabled.json").contains("notify"), false);
+            assert!(!home.read("data/hooks-enabled.json").contains("notify"));
         }
     }
 }
