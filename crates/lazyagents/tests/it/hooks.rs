@@ -131,6 +131,30 @@ fn no_change_is_no_write() {
     assert_eq!(state(&home, SETTINGS), before);
 }
 
+#[test]
+fn every_change_can_be_taken_back() {
+    let home = home();
+    let undo = || drop(home.run(LAZYAGENTS, &["undo"]).ok());
+    let all = || {
+        let text = |file: &str| std::fs::read(home.home().join(file)).ok();
+        let files: Vec<_> = FOUND.iter().map(|(_, file, _)| text(file)).collect();
+        (files, text(".copilot/hooks/lazyagents.json"), run(&home, &["list", "--json"]).ok().json())
+    };
+    let before = all();
+    drop(run(&home, &["enable", "notify"]).ok());
+    let enabled = all();
+    undo();
+    assert_eq!(all(), before);
+    drop(run(&home, &["enable", "notify"]).ok());
+    assert_eq!(all(), enabled);
+    for args in [&["disable", "notify"][..], &["switch", "notify", "1", "off"], &["rm", "notify", "--yes"]] {
+        drop(run(&home, args).ok());
+        assert_ne!(all(), enabled, "{args:?}");
+        undo();
+        assert_eq!(all(), enabled, "{args:?}");
+    }
+}
+
 /// Report A9 and A11: links stay links, what they lead to is changed, modes stay.
 #[test]
 fn links_and_modes_stay() {

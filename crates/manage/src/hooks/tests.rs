@@ -386,6 +386,26 @@ fn added_and_removed() {
     assert!(home.plan(|desks| plan_rm(desks, "n")).is_err());
 }
 
+#[test]
+fn one_more_command_and_agents_follow() {
+    let home = Home::new(&[(CLAUDE, "{}")]);
+    home.write("data/hooks/p.json", "{\n  // mine\n  \"hooks\": [{\"event\": \"Stop\", \"command\": \"one\"}]\n}\n");
+    home.enable("p", &["claude-code"]);
+    let more =
+        Line { event: "SessionStart".to_owned(), command: "two".to_owned(), timeout: Some(3), ..Line::default() };
+    for again in [false, true] {
+        let planned = home.plan(|desks| plan_more(desks, "p", &more)).unwrap();
+        assert_eq!(planned.plan.acts.is_empty(), again);
+        home.apply(&planned.plan);
+    }
+    assert!(home.read("data/hooks/p.json").contains("// mine"));
+    assert!(home.read(CLAUDE).contains("\"two\"") && home.read(CLAUDE).contains("\"one\""));
+    assert_eq!(home.cell("p", "claude-code"), Cell::All);
+    home.disable("p", &["claude-code"]);
+    assert_eq!(home.read(CLAUDE), "{}");
+    assert!(home.plan(|desks| plan_more(desks, "q", &more)).is_err());
+}
+
 fn plugin(home: &Home) {
     home.write(
         "plug/hooks/hooks.json",

@@ -84,7 +84,8 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
         Event::Ahead(outcome) => changes::ahead(app, outcome, now),
         Event::Undone(text) => {
             app.toasts.push(Kind::Ok, text, now);
-            Vec::new()
+            // It may have been a change of hooks.
+            if app.tab("hooks").is_some() { hooks::read(app) } else { Vec::new() }
         }
         Event::FolderGone { folder, command } => {
             sessions::folder_gone(app, &folder, command);
