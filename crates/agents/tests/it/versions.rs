@@ -165,6 +165,8 @@ fn the_rows_are_those_of_json_md() {
           "usage",
           "limits",
           "auth",
+          "providers",
+          "hooks",
           "live"
         ],
         "tried": true

@@ -81,6 +81,9 @@ struct Add {
     /// The agent need not wait for it, where it can do that
     #[arg(long = "async")]
     is_async: bool,
+    /// Another command for a hook that is there; agents that run the hook follow
+    #[arg(long, conflicts_with = "desc")]
+    more: bool,
     #[command(flatten)]
     how: How,
 }
@@ -173,10 +176,14 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
     match args.command.unwrap_or(Command::List(args.list)) {
         Command::List(list) => work.list(&list, out),
         Command::Add(add) => {
-            let Add { name, event, command, matcher, timeout, desc, is_async, how } = add;
+            let Add { name, event, command, matcher, timeout, desc, is_async, more, how } = add;
             let line = Line { event, matcher, command, timeout, is_async };
             work.change(&how, &format!("hooks add {name}"), None, out, &|desks| {
-                hooks::plan_add(desks, &name, &desc, std::slice::from_ref(&line))
+                if more {
+                    hooks::plan_more(desks, &name, &line)
+                } else {
+                    hooks::plan_add(desks, &name, &desc, std::slice::from_ref(&line))
+                }
             })
         }
         Command::Enable(Switch { name, agent, how }) => {

@@ -54,7 +54,7 @@ fn home() -> Home {
     for (_, file, text) in FOUND {
         home.write(home.home().join(file), text);
     }
-    run(
+    let added = run(
         &home,
         &[
             "add",
@@ -72,6 +72,7 @@ fn home() -> Home {
         ],
     )
     .ok();
+    drop(added);
     home
 }
 
@@ -111,7 +112,7 @@ fn enabled_everywhere_and_back_to_the_byte() {
         }
         assert!(now.contains("about to run"));
     }
-    run(&home, &["disable", "notify"]).ok();
+    drop(run(&home, &["disable", "notify"]).ok());
     for (agent, file, text) in FOUND {
         assert_eq!(String::from_utf8(state(&home, file).0).unwrap(), text, "{agent}");
     }
@@ -121,13 +122,37 @@ fn enabled_everywhere_and_back_to_the_byte() {
 #[test]
 fn no_change_is_no_write() {
     let home = home();
-    run(&home, &["enable", "notify"]).ok();
+    drop(run(&home, &["enable", "notify"]).ok());
     let before = state(&home, SETTINGS);
     let again = run(&home, &["enable", "notify", "--json"]).ok().json();
     assert_eq!((&again["changes"], &again["history"]), (&json!(false), &Value::Null));
     assert_eq!(state(&home, SETTINGS), before, "same mtime");
-    run(&home, &["disable", "notify", "--dry-run"]).ok();
+    drop(run(&home, &["disable", "notify", "--dry-run"]).ok());
     assert_eq!(state(&home, SETTINGS), before);
+}
+
+#[test]
+fn every_change_can_be_taken_back() {
+    let home = home();
+    let undo = || drop(home.run(LAZYAGENTS, &["undo"]).ok());
+    let all = || {
+        let text = |file: &str| std::fs::read(home.home().join(file)).ok();
+        let files: Vec<_> = FOUND.iter().map(|(_, file, _)| text(file)).collect();
+        (files, text(".copilot/hooks/lazyagents.json"), run(&home, &["list", "--json"]).ok().json())
+    };
+    let before = all();
+    drop(run(&home, &["enable", "notify"]).ok());
+    let enabled = all();
+    undo();
+    assert_eq!(all(), before);
+    drop(run(&home, &["enable", "notify"]).ok());
+    assert_eq!(all(), enabled);
+    for args in [&["disable", "notify"][..], &["switch", "notify", "1", "off"], &["rm", "notify", "--yes"]] {
+        drop(run(&home, args).ok());
+        assert_ne!(all(), enabled, "{args:?}");
+        undo();
+        assert_eq!(all(), enabled, "{args:?}");
+    }
 }
 
 /// Report A9 and A11: links stay links, what they lead to is changed, modes stay.
@@ -144,12 +169,12 @@ fn links_and_modes_stay() {
             symlink("../dotfiles/claude/settings.json", home.home().join(SETTINGS)).unwrap();
         }
         hook(&home, "h", &json!({"hooks": [{"event": "Stop", "command": "true"}]}));
-        run(&home, &["enable", "h"]).ok();
+        drop(run(&home, &["enable", "h"]).ok());
         let link = if whole { home.home().join(".claude") } else { home.home().join(SETTINGS) };
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert!(home.read(&real).contains("\"Stop\""));
         assert_eq!(real.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        run(&home, &["disable", "h"]).ok();
+        drop(run(&home, &["disable", "h"]).ok());
         assert_eq!(home.read(&real), "{}\n");
     }
 }
@@ -161,7 +186,7 @@ fn twice_and_a_second_version_are_one_entry() {
     home.write(home.home().join(SETTINGS), "{}");
     for version in ["v1", "v1", "v2"] {
         hook(&home, "h", &json!({"hooks": [{"event": "Stop", "command": format!("/opt/{version}/bin/tool --hook")}]}));
-        run(&home, &["enable", "h"]).ok();
+        drop(run(&home, &["enable", "h"]).ok());
     }
     let text = home.read(home.home().join(SETTINGS));
     assert_eq!((text.matches("bin/tool").count(), text.contains("/opt/v2/")), (1, true), "{text}");
@@ -171,7 +196,7 @@ fn twice_and_a_second_version_are_one_entry() {
     hook(&foreign, "h", &json!({"hooks": [{"event": "Stop", "command": "/opt/v2/bin/tool --hook"}]}));
     let said = run(&foreign, &["enable", "h"]).ok().out();
     assert!(said.contains("not ours") && said.contains("nothing had to change"), "{said}");
-    run(&foreign, &["disable", "h"]).ok();
+    drop(run(&foreign, &["disable", "h"]).ok());
     assert_eq!(foreign.read(foreign.home().join(SETTINGS)), same);
 }
 
@@ -282,16 +307,16 @@ fn a_pack_is_imported_with_its_scripts_and_runs() {
             "Stop": [{"hooks": [{"type": "command", "command": "sh ${CLAUDE_PLUGIN_ROOT}/scripts/say.sh"}]}]}}"#,
     );
     home.executable(plugin.join("scripts/say.sh"), "#!/bin/sh\necho said\n");
-    run(&home, &["import", plugin.to_str().unwrap()]).ok();
+    drop(run(&home, &["import", plugin.to_str().unwrap()]).ok());
     // What it was imported from may go.
     std::fs::remove_dir_all(&plugin).unwrap();
-    run(&home, &["enable", "pack", "--agent", "claude-code"]).ok();
+    drop(run(&home, &["enable", "pack", "--agent", "claude-code"]).ok());
     let rows = run(&home, &["test", "pack", "--json"]).ok().json();
     assert_eq!((&rows[0]["stdout"], &rows[1]["stdout"]), (&json!("said\n"), &json!("said\n")));
-    run(&home, &["switch", "pack", "1", "off"]).ok();
+    drop(run(&home, &["switch", "pack", "1", "off"]).ok());
     let text = home.read(home.home().join(SETTINGS));
     assert_eq!(text.matches("say.sh").count(), 1, "{text}");
-    run(&home, &["rm", "pack", "--yes"]).ok();
+    drop(run(&home, &["rm", "pack", "--yes"]).ok());
     assert_eq!(home.read(home.home().join(SETTINGS)), FOUND[0].2);
     assert!(!home.data_dir().join("hooks/pack").exists());
 }
@@ -305,8 +330,8 @@ fn doctor_names_what_is_wrong_and_mends_what_is_ours() {
     );
     hook(&home, "h", &json!({"hooks": [{"event": "Stop", "command": "echo x"}]}));
     hook(&home, "gone", &json!({"hooks": [{"event": "Stop", "command": "echo gone"}]}));
-    run(&home, &["enable", "h"]).ok();
-    run(&home, &["enable", "gone"]).ok();
+    drop(run(&home, &["enable", "h"]).ok());
+    drop(run(&home, &["enable", "gone"]).ok());
     std::fs::remove_file(home.data_dir().join("hooks/gone.json")).unwrap();
     let mut value: Value = serde_json::from_str(&home.read(home.home().join(SETTINGS))).unwrap();
     let one = value["hooks"]["Stop"][0].clone();

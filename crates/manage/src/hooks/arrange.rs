@@ -115,7 +115,8 @@ impl Sheet {
         let value = self.value();
         let only = value.get("hooks").and_then(Value::as_object).is_some_and(|hooks| hooks.len() == 1);
         if last && owned.made_key(&list) {
-            at = if only && owned.made_key(&["hooks".into()]) { path!["hooks"] } else { list };
+            let hooks = path!["hooks"];
+            at = if only && owned.made_key(&hooks) { hooks } else { list };
         }
         let hollow = at.split_last().and_then(|(_, container)| owned.hollow(container));
         self.change(Change::Remove { at: at.clone(), hollow }, &[], owned)?;

@@ -21,7 +21,7 @@ use agents::{Adapter, Surroundings};
 pub use check::{Findings, Mend, check, plan_mend};
 pub use import::plan_import;
 pub use library::{Hook, Library, Line, MOST_COMMANDS, name};
-pub use planner::{Planned, Step, Verb, plan_add, plan_disable, plan_enable, plan_rm, plan_switch};
+pub use planner::{Planned, Step, Verb, plan_add, plan_disable, plan_enable, plan_more, plan_rm, plan_switch};
 pub use record::Record;
 pub use standing::{Cell, LineState, Standing};
 pub use trial::{Trial, Tried, trial};

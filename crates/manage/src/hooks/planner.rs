@@ -10,7 +10,7 @@ use sys::files::Mode;
 use sys::{Failure, path};
 
 use super::arrange::{Sheet, arrange};
-use super::library::{self, Hook, Library, Line, Want};
+use super::library::{self, Hook, Library, Line, MOST_COMMANDS, Want};
 use super::record::Record;
 use super::standing::Standing;
 use super::{Desks, Seat};
@@ -122,11 +122,8 @@ fn everywhere(
         arrange(seat, &mut sheet, owned, hook, &wants, planned)?;
         match stay {
             // Where only somebody else has it, nothing of ours is there to be remembered.
-            Stay::Enabled if owned.entries.iter().any(|mine| mine.hook == hook) => {
-                owned.enabled.insert(hook.to_owned());
-            }
-            Stay::Enabled => {}
-            Stay::Kept => {
+            Stay::Enabled if !owned.entries.iter().any(|mine| mine.hook == hook) => {}
+            Stay::Enabled | Stay::Kept => {
                 owned.enabled.insert(hook.to_owned());
             }
             Stay::Gone => {
@@ -284,7 +281,10 @@ fn able(agents: &[&str], seats: &[Seat]) -> Result<(), Failure> {
 /// When the name is taken or cannot be one, there is no command or no event, or no agent has the event.
 pub fn plan_add(desks: &Desks<'_>, name: &str, description: &str, lines: &[Line]) -> Result<Planned, Failure> {
     library::name(name)?;
-    free(desks.data, name)?;
+    free(desks.data, name).map_err(|failure| {
+        let words = format!("`--more` gives {name} another command, `lazyagents hooks rm {name}` removes it");
+        failure.hint(format!("{words}; or take another name"))
+    })?;
     let mut planned = Planned::default();
     if lines.is_empty() {
         return Err(Failure::usage("a hook has one command at least"));
@@ -298,6 +298,48 @@ pub fn plan_add(desks: &Desks<'_>, name: &str, description: &str, lines: &[Line]
     let act = put(desks.data, name, description, lines, None, Map::new())?;
     planned.plan = Plan { what: format!("add hook {name}"), acts: vec![act], secrets: Vec::new() };
     Ok(planned)
+}
+
+/// Gives a hook one more command; agents that run the hook follow. One that it has already changes nothing.
+///
+/// # Errors
+/// When there is no such hook, no agent has the event, there are too many commands, or a file is not understood.
+pub fn plan_more(desks: &Desks<'_>, name: &str, line: &Line) -> Result<Planned, Failure> {
+    known(&line.event)?;
+    if line.command.trim().is_empty() {
+        return Err(Failure::usage("a hook has a command that is run"));
+    }
+    let library = Library::load(desks.data);
+    let hook = library.get(name)?;
+    let mut after: Hook = hook.clone();
+    let mut acts = Vec::new();
+    if !hook.lines.contains(line) {
+        if hook.lines.len() >= MOST_COMMANDS {
+            return Err(Failure::new(format!("{name} has {MOST_COMMANDS} commands already, and more are not read")));
+        }
+        after.lines.push(line.clone());
+        acts.push(Act::Edit {
+            path: hook.path.clone(),
+            format: Format::Json,
+            changes: vec![Change::Append { at: path!["hooks"], value: line.value() }],
+            mode: Mode::Normal,
+        });
+    }
+    let (followed, planned) = follow(desks, hook, &after)?;
+    acts.extend(followed);
+    let plan = Plan { what: format!("add a command to hook {name}"), acts, secrets: Vec::new() };
+    Ok(Planned { plan, ..planned })
+}
+
+/// What agents that run `hook` do when it becomes `after`: what is remembered first.
+fn follow(desks: &Desks<'_>, hook: &Hook, after: &Hook) -> Result<(Vec<Act>, Planned), Failure> {
+    let ids: Vec<&str> = agents::adapter::all().iter().map(|adapter| adapter.about().id).collect();
+    let seats = desks.seats(&ids);
+    let record = Record::load(desks.data)?;
+    let mut planned = Planned::default();
+    let wanted = |seat: &Seat| record.is_enabled(seat.agent, &seat.file, &hook.name).then(|| after.wants(seat.rules));
+    let (put, edits) = everywhere(desks, &seats, &hook.name, (Stay::Kept, &wanted), &mut planned)?;
+    Ok((put.into_iter().chain(edits).collect(), planned))
 }
 
 /// Refuses an event that no agent has.
@@ -324,8 +366,7 @@ fn known(event: &str) -> Result<(), Failure> {
 pub(super) fn free(data: &Path, name: &str) -> Result<(), Failure> {
     let taken = [library::file(data, name), library::folder(data).join(name)];
     if taken.iter().any(|path| path.symlink_metadata().is_ok()) {
-        return Err(Failure::new(format!("there is a hook {name} already"))
-            .hint(format!("`lazyagents hooks rm {name}` removes it, or take another name")));
+        return Err(Failure::new(format!("there is a hook {name} already")));
     }
     Ok(())
 }
@@ -397,13 +438,7 @@ pub fn plan_switch(desks: &Desks<'_>, name: &str, number: usize, on: bool) -> Re
     } else {
         after.off.insert(number);
     }
-    let ids: Vec<&str> = agents::adapter::all().iter().map(|adapter| adapter.about().id).collect();
-    let seats = desks.seats(&ids);
-    let record = Record::load(desks.data)?;
-    let runs = |seat: &Seat| record.is_enabled(seat.agent, &seat.file, name);
-    let mut planned = Planned::default();
-    let wanted = |seat: &Seat| runs(seat).then(|| after.wants(seat.rules));
-    let (put, edits) = everywhere(desks, &seats, name, (Stay::Kept, &wanted), &mut planned)?;
+    let (followed, planned) = follow(desks, hook, &after)?;
     let word = if on { "on" } else { "off" };
     let mut acts = Vec::new();
     if after.off != hook.off {
@@ -415,8 +450,7 @@ pub fn plan_switch(desks: &Desks<'_>, name: &str, number: usize, on: bool) -> Re
             mode: Mode::Normal,
         });
     }
-    acts.extend(put);
-    acts.extend(edits);
-    planned.plan = Plan { what: format!("switch command {number} of hook {name} {word}"), acts, secrets: Vec::new() };
-    Ok(planned)
+    acts.extend(followed);
+    let plan = Plan { what: format!("switch command {number} of hook {name} {word}"), acts, secrets: Vec::new() };
+    Ok(Planned { plan, ..planned })
 }

@@ -151,7 +151,12 @@ impl Owned {
     /// Remembers what the way back of a change to `at` tells: which keys it made, and how what was empty was written.
     pub(super) fn learn(&mut self, at: &[Step], undo: &[Change]) {
         for change in undo {
-            let Change::Remove { at: back, hollow } = change else { continue };
+            // As far as it takes back what was made on the way.
+            let (back, hollow) = match change {
+                Change::Remove { at, hollow } => (at.as_slice(), hollow),
+                Change::Withdraw { at, made, hollow } => (&at[..at.len().saturating_sub(*made).max(1)], hollow),
+                _ => continue,
+            };
             if let (Some(hollow), Some((_, container))) = (hollow, back.split_last()) {
                 self.hollows.retain(|(path, _)| path != container);
                 self.hollows.push((container.to_vec(), hollow.clone()));

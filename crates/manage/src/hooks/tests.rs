@@ -162,7 +162,7 @@ fn enabled_then_disabled_is_what_was_there() {
                 assert_eq!(home.read(file), text, "{agent}\n{with}");
             }
             assert_eq!(home.cell("notify", agent), Cell::None);
-            assert_eq!(home.read("data/hooks-enabled.json").contains("notify"), false);
+            assert!(!home.read("data/hooks-enabled.json").contains("notify"));
         }
     }
 }
@@ -384,6 +384,26 @@ fn added_and_removed() {
     home.apply(&planned.plan);
     assert_eq!((home.read(CLAUDE).as_str(), home.read("data/hooks/n.json").as_str()), ("{\n}\n", "(none)"));
     assert!(home.plan(|desks| plan_rm(desks, "n")).is_err());
+}
+
+#[test]
+fn one_more_command_and_agents_follow() {
+    let home = Home::new(&[(CLAUDE, "{}")]);
+    home.write("data/hooks/p.json", "{\n  // mine\n  \"hooks\": [{\"event\": \"Stop\", \"command\": \"one\"}]\n}\n");
+    home.enable("p", &["claude-code"]);
+    let more =
+        Line { event: "SessionStart".to_owned(), command: "two".to_owned(), timeout: Some(3), ..Line::default() };
+    for again in [false, true] {
+        let planned = home.plan(|desks| plan_more(desks, "p", &more)).unwrap();
+        assert_eq!(planned.plan.acts.is_empty(), again);
+        home.apply(&planned.plan);
+    }
+    assert!(home.read("data/hooks/p.json").contains("// mine"));
+    assert!(home.read(CLAUDE).contains("\"two\"") && home.read(CLAUDE).contains("\"one\""));
+    assert_eq!(home.cell("p", "claude-code"), Cell::All);
+    home.disable("p", &["claude-code"]);
+    assert_eq!(home.read(CLAUDE), "{}");
+    assert!(home.plan(|desks| plan_more(desks, "q", &more)).is_err());
 }
 
 fn plugin(home: &Home) {

@@ -145,8 +145,8 @@ pub(super) fn planned(app: &mut App, prepared: Arc<Prepared>, now: Instant) -> V
         return Vec::new();
     }
     let style = |line: &String| match line.trim_start().chars().next() {
-        Some('+') if line.starts_with("  ") => app.theme.style(tui::theme::Role::Ok),
-        Some('-') if line.starts_with("  ") => app.theme.style(tui::theme::Role::Error),
+        Some('+') if line.starts_with("  ") => app.theme.style(tui::theme::Role::Added),
+        Some('-') if line.starts_with("  ") => app.theme.style(tui::theme::Role::Removed),
         Some('!') => app.theme.style(tui::theme::Role::Warn),
         _ if line.starts_with("  ") => app.theme.dim(),
         _ => app.theme.title(),
