@@ -2,6 +2,7 @@
 //! reads the process' own environment: it is handed in.
 
 pub mod app;
+pub mod board;
 pub mod cli;
 pub mod config;
 pub mod context;

@@ -67,14 +67,7 @@ impl Desk {
     /// # Errors
     /// When a file cannot be read or is not understood; with line and column.
     pub fn look(&self, plan: &Plan) -> Result<View, Failure> {
-        drafted(plan).map(|(_, view)| self.shown(view))
-    }
-
-    /// Without the files in which we remember things for ourselves: those right in the data folder.
-    fn shown(&self, mut view: View) -> View {
-        let own = self.journal.file().parent().map(Path::to_path_buf);
-        view.parts.retain(|part| part.path.parent() != own.as_deref());
-        view
+        drafted(plan).map(|drafts| self.view(plan, &drafts))
     }
 
     /// Makes the plan under the lock, so that what it was made on still holds, and does it: all or nothing. `planner` is
@@ -102,7 +95,12 @@ impl Desk {
             let plan = planner()?;
             match self.once(&mut open, &plan, seen) {
                 Err(Stop::Changed(path)) => last = Some(path),
-                done => return done.map_err(Stop::into_failure),
+                Err(Stop::Failed(failure)) => return Err(failure),
+                Ok((id, drafts)) => {
+                    // Nobody has to wait while differences are drawn.
+                    drop(open);
+                    return Ok(Done { id, view: self.view(&plan, &drafts) });
+                }
             }
         }
         let path = last.unwrap_or_default();
@@ -111,10 +109,9 @@ impl Desk {
             .hint("nothing was written; close the program that uses it and try again"))
     }
 
-    fn once(&self, open: &mut Open, plan: &Plan, seen: Option<&View>) -> Result<Done, Stop> {
-        let (steps, view) = drafted(plan)?;
-        let view = self.shown(view);
-        if seen.is_some_and(|seen| *seen != view) {
+    fn once(&self, open: &mut Open, plan: &Plan, seen: Option<&View>) -> Result<(Option<u64>, Vec<Draft>), Stop> {
+        let drafts = drafted(plan)?;
+        if seen.is_some_and(|seen| *seen != self.view(plan, &drafts)) {
             return Err(Stop::Failed(
                 Failure::new(format!("did not {}", plan.what))
                     .cause("the files were changed since you looked")
@@ -122,49 +119,80 @@ impl Desk {
             ));
         }
         let what = diff::masked(&plan.what, &plan.secrets);
-        let id = open.run(&what, steps)?;
-        Ok(Done { id, view })
+        let id = open.run(&what, drafts.iter().map(|draft| draft.step.clone()).collect())?;
+        Ok((id, drafts))
+    }
+
+    /// Without the files in which we remember things for ourselves: those right in the data folder.
+    fn view(&self, plan: &Plan, drafts: &[Draft]) -> View {
+        let own = self.journal.file().parent().map(Path::to_path_buf);
+        let parts = drafts.iter().filter_map(|draft| draft.part(&plan.secrets));
+        let parts = parts.filter(|part| part.path.parent() != own.as_deref()).collect();
+        View { what: plan.what.clone(), parts }
+    }
+}
+
+/// A step, and what it is for people; `None` when it has nothing to do.
+struct Draft {
+    step: Step,
+    verb: Option<&'static str>,
+}
+
+impl Draft {
+    fn part(&self, secrets: &[String]) -> Option<Part> {
+        let verb = self.verb?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (path, diff) = match &self.step {
+            Step::Write { path, old, new, .. } => {
+                (path, diff::unified(&text(old.as_deref().unwrap_or_default()), &text(new), secrets))
+            }
+            Step::Trash(path) | Step::Link { path, .. } | Step::Unlink { path, .. } => (path, Vec::new()),
+        };
+        Some(Part { path: path.clone(), verb, diff })
     }
 }
 
 /// The plan on the files as they are now.
-fn drafted(plan: &Plan) -> Result<(Vec<Step>, View), Failure> {
-    let mut steps: Vec<Step> = Vec::new();
-    let mut view = View { what: plan.what.clone(), parts: Vec::new() };
+fn drafted(plan: &Plan) -> Result<Vec<Draft>, Failure> {
+    let mut drafts: Vec<Draft> = Vec::new();
     for act in &plan.acts {
-        match act {
+        let (step, verb) = match act {
             Act::Edit { path, format, changes, mode } => {
-                let step = edited(path, *format, changes, *mode, &mut steps)?;
-                view.parts.extend(part(&step, &plan.secrets));
-                steps.push(step);
+                let step = edited(path, *format, changes, *mode, &mut drafts)?;
+                let verb = writes(&step);
+                (step, verb)
             }
             Act::Put { path, bytes, mode } => {
                 let old = read_bounded(path, UPDATE_MAX)?;
                 let step = Step::Write { path: path.clone(), old, new: bytes.clone(), mode: *mode, edits: None };
-                view.parts.extend(part(&step, &plan.secrets));
-                steps.push(step);
+                let verb = writes(&step);
+                (step, verb)
             }
             Act::Trash { path } => {
-                if std::fs::symlink_metadata(path).is_ok() {
-                    view.parts.push(Part { path: path.clone(), verb: "trash", diff: Vec::new() });
-                }
-                steps.push(Step::Trash(path.clone()));
+                let there = std::fs::symlink_metadata(path).is_ok();
+                (Step::Trash(path.clone()), there.then_some("trash"))
             }
             Act::Link { path, to } => {
-                if std::fs::read_link(path).ok().as_ref() != Some(to) {
-                    view.parts.push(Part { path: path.clone(), verb: "link", diff: Vec::new() });
-                }
-                steps.push(Step::Link { path: path.clone(), to: to.clone() });
+                let says = std::fs::read_link(path).ok().as_ref() == Some(to);
+                (Step::Link { path: path.clone(), to: to.clone() }, (!says).then_some("link"))
             }
             Act::Unlink { path, to } => {
-                if std::fs::read_link(path).ok().as_ref() == Some(to) {
-                    view.parts.push(Part { path: path.clone(), verb: "unlink", diff: Vec::new() });
-                }
-                steps.push(Step::Unlink { path: path.clone(), to: to.clone() });
+                let says = std::fs::read_link(path).ok().as_ref() == Some(to);
+                (Step::Unlink { path: path.clone(), to: to.clone() }, says.then_some("unlink"))
             }
-        }
+        };
+        drafts.push(Draft { step, verb });
     }
-    Ok((steps, view))
+    Ok(drafts)
+}
+
+fn writes(step: &Step) -> Option<&'static str> {
+    let Step::Write { old, new, .. } = step else { return None };
+    match old {
+        Some(old) if old == new => None,
+        Some(_) => Some("change"),
+        None => Some("make"),
+    }
 }
 
 /// One edit as a write. A second edit of the same file goes on where the first one ended, in one write.
@@ -173,13 +201,13 @@ fn edited(
     format: edit::Format,
     changes: &[Change],
     mode: Mode,
-    steps: &mut Vec<Step>,
+    drafts: &mut Vec<Draft>,
 ) -> Result<Step, Failure> {
     let failed = |why: String| {
         Failure::new(format!("could not change {}", path.display())).cause(why).hint("nothing was written")
     };
-    let same = |step: &Step| matches!(step, Step::Write { path: other, .. } if other == path);
-    let earlier = steps.iter().position(same).map(|at| steps.remove(at));
+    let same = |draft: &Draft| matches!(&draft.step, Step::Write { path: other, .. } if other == path);
+    let earlier = drafts.iter().position(same).map(|at| drafts.remove(at).step);
     let (old, text, mut before, mode) = match earlier {
         Some(Step::Write { old, new, edits, mode: first, .. }) => {
             let mode = if first == Mode::Private { first } else { mode };
@@ -218,17 +246,6 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, Failure> {
             .hint("nothing was written"));
     }
     read_bounded(path, edit::LONGEST)
-}
-
-fn part(step: &Step, secrets: &[String]) -> Option<Part> {
-    let Step::Write { path, old, new, .. } = step else { return None };
-    if old.as_deref() == Some(new.as_slice()) {
-        return None;
-    }
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let diff = diff::unified(&text(old.as_deref().unwrap_or_default()), &text(new), secrets);
-    let verb = if old.is_some() { "change" } else { "make" };
-    Some(Part { path: path.clone(), verb, diff })
 }
 
 #[cfg(all(test, unix))]

@@ -134,6 +134,10 @@ impl Driver {
         if self.app.tab("sessions").is_some() || self.app.tab("usage").is_some() {
             self.sessions = Sessions::start(&self.context, &self.sender);
         }
+        if self.app.tab("providers").is_some() {
+            self.app.providers.reads += 1;
+            self.effect(Effect::ReadProviders(self.app.providers.reads));
+        }
         if self.app.tab("hooks").is_some() {
             self.app.hooks.reads += 1;
             self.effect(Effect::ReadHooks(self.app.hooks.reads));
@@ -346,13 +350,6 @@ impl Driver {
             }
             Effect::Close => self.telling = None,
             Effect::Resume { command, folder, place } => self.resume(command, folder, place),
-            effect
-            @ (Effect::ReadHooks(_) | Effect::PlanHooks(_) | Effect::ApplyHooks(_) | Effect::TestHook { .. }) => {
-                let context = Arc::clone(&self.context);
-                self.aside("hooks", move |sender| {
-                    let _ = crate::rack::work(&context, effect).map(|event| sender.send(event));
-                });
-            }
             other => self.errand(other),
         }
     }

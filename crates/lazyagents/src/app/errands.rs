@@ -58,6 +58,17 @@ impl Driver {
                 again();
                 let _ = sender.send(event);
             }),
+            effect @ (Effect::ReadProviders(_) | Effect::PlanProviders(_) | Effect::FulfilProviders(_)) => {
+                self.aside("providers", move |sender| {
+                    let _ = crate::board::work(&context, effect).map(|event| sender.send(event));
+                });
+            }
+            effect
+            @ (Effect::ReadHooks(_) | Effect::PlanHooks(_) | Effect::ApplyHooks(_) | Effect::TestHook { .. }) => {
+                self.aside("hooks", move |sender| {
+                    let _ = crate::rack::work(&context, effect).map(|event| sender.send(event));
+                });
+            }
             Effect::LookUndo => self.aside("undo", move |sender| {
                 let event = match undo::look(&context, None, false) {
                     Ok(outcome) => Event::Ahead(Arc::new(outcome)),

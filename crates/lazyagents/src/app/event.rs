@@ -12,12 +12,14 @@ use tui::input::Input;
 use wire::plugin::{Exec, HostMessage};
 
 use super::hooks::{Job, Prepared, Rack};
+use super::providers::Board;
 use super::reader::Told;
 use super::shelf::{Find, FindEnd, Shelf};
 use super::usage::{Counted, Period};
 use crate::config::ResumeIn;
 use crate::plugins::Notice;
 use crate::plugins::host::{FrameView, Stats};
+use crate::providers::Wish;
 use crate::undo::Outcome;
 
 /// What happened.
@@ -116,6 +118,17 @@ pub enum Event {
         /// What is said.
         told: Told,
     },
+    /// The provider profiles, as they are now.
+    Providers {
+        /// Which reading; older ones are dropped.
+        number: u64,
+        /// What there is.
+        board: Arc<Board>,
+    },
+    /// A wish on providers was planned: the person is asked.
+    ProvidersPlanned(Arc<super::providers::Prepared>),
+    /// A wish on providers was fulfilled, in words.
+    ProvidersDone(String),
     /// The hooks, as they are now.
     Hooks {
         /// Which reading; older ones are dropped.
@@ -253,6 +266,12 @@ pub enum Effect {
         /// Only what it had touched.
         merge: bool,
     },
+    /// Read the provider profiles.
+    ReadProviders(u64),
+    /// Plan a wish on providers.
+    PlanProviders(Wish),
+    /// Fulfil a wish that was seen.
+    FulfilProviders(Arc<super::providers::Prepared>),
     /// Read the hooks.
     ReadHooks(u64),
     /// Plan a job on hooks.

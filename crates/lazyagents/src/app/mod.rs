@@ -8,6 +8,7 @@ pub mod event;
 pub mod hooks;
 mod library;
 pub mod pace;
+pub mod providers;
 pub mod reader;
 pub mod sessions;
 pub mod shelf;
@@ -88,7 +89,8 @@ fn tab_problems(context: &Context) -> Vec<String> {
     let tui = &context.config.tui;
     let known = |id: &str| crate::reserved::TABS.contains(&id) || context.discovery.find(id).is_some();
     let shown = |id: &str| {
-        matches!(id, "sessions" | "hooks" | "usage" | "agents" | "plugins") || context.discovery.find(id).is_some()
+        matches!(id, "sessions" | "providers" | "hooks" | "usage" | "agents" | "plugins")
+            || context.discovery.find(id).is_some()
     };
     let mut problems = Vec::new();
     if let Some(id) = tui.start_tab.as_deref() {
@@ -144,6 +146,7 @@ pub fn new(context: &Context, size: (u16, u16), now: std::time::Instant) -> App 
         detecting: true,
         sessions: Default::default(),
         usage: Default::default(),
+        providers: Default::default(),
         hooks: Default::default(),
         resume_in: context.config.resume_in,
         zone: jiff::tz::TimeZone::UTC,

@@ -16,6 +16,7 @@ use tui::widgets::toast::Toasts;
 
 use super::event::Effect;
 use super::hooks::{Draft, Hooks};
+use super::providers::Providers;
 use super::sessions::Sessions;
 use super::usage::Usage;
 use crate::config::ResumeIn;
@@ -36,6 +37,8 @@ pub struct Tab {
 pub enum TabKind {
     /// The sessions of all agents.
     Sessions,
+    /// The profiles of endpoints, and who uses them.
+    Providers,
     /// The library of hooks, and who runs them.
     Hooks,
     /// Their tokens.
@@ -145,6 +148,8 @@ pub enum Asking {
     Name(String),
     /// The folder in which a command opens a session again.
     Folder(Vec<String>),
+    /// The next step of a profile.
+    Provider(super::providers::Draft),
     /// The next step of a new hook.
     Hook(Draft),
     /// The folder that hooks are imported from.
@@ -204,6 +209,8 @@ pub struct App {
     pub detecting: bool,
     /// The Sessions tab.
     pub sessions: Sessions,
+    /// The Providers tab.
+    pub providers: Providers,
     /// The Hooks tab.
     pub hooks: Hooks,
     /// The Usage tab.
@@ -280,6 +287,7 @@ impl App {
     pub fn list_tab(&self) -> Option<&ListTab> {
         match self.kind() {
             TabKind::Sessions => Some(&self.sessions.tab),
+            TabKind::Providers => Some(&self.providers.tab),
             TabKind::Hooks => Some(&self.hooks.tab),
             TabKind::Usage => Some(&self.usage.tab),
             TabKind::Agents => Some(&self.agents_tab),
@@ -292,6 +300,7 @@ impl App {
     pub fn list_tab_mut(&mut self) -> Option<&mut ListTab> {
         match self.kind() {
             TabKind::Sessions => Some(&mut self.sessions.tab),
+            TabKind::Providers => Some(&mut self.providers.tab),
             TabKind::Hooks => Some(&mut self.hooks.tab),
             TabKind::Usage => Some(&mut self.usage.tab),
             TabKind::Agents => Some(&mut self.agents_tab),
@@ -311,7 +320,8 @@ impl App {
 pub fn tabs(plugins: &[PluginState], order: &[String], hidden: &[String]) -> Vec<Tab> {
     let plugin = |(index, plugin): (usize, &PluginState)| Tab { id: plugin.id.clone(), kind: TabKind::Plugin(index) };
     let ours = |id: &str, kind| Tab { id: id.to_owned(), kind };
-    let mut rest = vec![ours("sessions", TabKind::Sessions), ours("hooks", TabKind::Hooks)];
+    let mut rest = vec![ours("sessions", TabKind::Sessions), ours("providers", TabKind::Providers)];
+    rest.push(ours("hooks", TabKind::Hooks));
     rest.extend(plugins.iter().enumerate().map(plugin));
     rest.push(ours("usage", TabKind::Usage));
     rest.push(ours("agents", TabKind::Agents));

@@ -57,6 +57,10 @@ fn labels(app: &App) -> Vec<TabLabel> {
                     let count = app.sessions.shelf.as_ref().map(|shelf| shelf.lines.len() as u64);
                     ("Sessions".to_owned(), count)
                 }
+                TabKind::Providers => {
+                    let count = app.providers.board.as_ref().map(|board| board.profiles.len() as u64);
+                    ("Providers".to_owned(), count)
+                }
                 TabKind::Hooks => ("Hooks".to_owned(), app.hooks.rack.as_ref().map(|rack| rack.hooks.len() as u64)),
                 TabKind::Usage => ("Usage".to_owned(), None),
                 TabKind::Agents => {
@@ -116,6 +120,7 @@ fn tab(app: &App, buf: &mut Buffer, body: Rect) {
             too_small::draw(buf, body, app.size, super::state::SMALLEST, &app.theme);
         }
         TabKind::Sessions => tabs::sessions::draw(app, buf, body),
+        TabKind::Providers => tabs::providers::draw(app, buf, body),
         TabKind::Hooks => tabs::hooks::draw(app, buf, body),
         TabKind::Usage => tabs::usage::draw(app, buf, body),
         TabKind::Agents => tabs::agents::draw(app, buf, body),
@@ -138,7 +143,8 @@ pub struct Split {
 pub fn split(app: &App) -> Split {
     let body = app.body();
     let filter = app.list_tab().is_some_and(|tab| tab.filtering || !tab.filter.text().is_empty());
-    let filter = filter || matches!(app.kind(), TabKind::Sessions | TabKind::Hooks | TabKind::Usage);
+    let filter =
+        filter || matches!(app.kind(), TabKind::Sessions | TabKind::Providers | TabKind::Hooks | TabKind::Usage);
     let top = u16::from(filter).min(body.height.saturating_sub(1));
     let area = Rect { y: body.y + top, height: body.height - top, ..body };
     let none = Rect { width: 0, height: 0, ..area };
@@ -171,6 +177,8 @@ pub fn draw_split(app: &App, buf: &mut Buffer, columns: &[list::Column], table: 
             tabs::sessions::draw_top(app, buf, row);
         } else if app.kind() == TabKind::Usage {
             tabs::usage::draw_top(app, buf, row);
+        } else if app.kind() == TabKind::Providers {
+            tabs::providers::draw_top(app, buf, row);
         } else if app.kind() == TabKind::Hooks {
             tabs::hooks::draw_top(app, buf, row);
         } else if state.filtering {
@@ -218,6 +226,7 @@ pub fn place(app: &App, x: u16, y: u16) -> Place {
 fn columns(app: &App) -> Vec<list::Column> {
     match app.kind() {
         TabKind::Sessions => tabs::sessions::columns(),
+        TabKind::Providers => tabs::providers::columns(app),
         TabKind::Hooks => tabs::hooks::columns(app),
         TabKind::Usage => tabs::usage::columns(),
         TabKind::Agents => tabs::agents::columns(),
@@ -230,6 +239,7 @@ fn columns(app: &App) -> Vec<list::Column> {
 pub fn list_size(app: &App) -> (usize, usize) {
     let len = match app.kind() {
         TabKind::Sessions => tabs::sessions::len(app),
+        TabKind::Providers => tabs::providers::len(app),
         TabKind::Hooks => tabs::hooks::len(app),
         TabKind::Usage => tabs::usage::len(app),
         TabKind::Agents => tabs::agents::rows(app).len(),
@@ -243,6 +253,7 @@ pub fn list_size(app: &App) -> (usize, usize) {
 pub fn detail_size(app: &App) -> (usize, usize) {
     let lines = match app.kind() {
         TabKind::Sessions => tabs::sessions::detail(app),
+        TabKind::Providers => tabs::providers::detail(app),
         TabKind::Hooks => tabs::hooks::detail(app),
         TabKind::Usage => tabs::usage::detail(app),
         TabKind::Agents => tabs::agents::detail(app),
@@ -264,6 +275,7 @@ pub fn failure_size(app: &App, plugin: usize) -> (usize, usize) {
 pub fn path_of_selected(app: &App) -> Option<String> {
     match app.kind() {
         TabKind::Sessions => tabs::sessions::selected_id(app),
+        TabKind::Providers => tabs::providers::selected_url(app),
         TabKind::Hooks => tabs::hooks::selected_path(app),
         TabKind::Usage => tabs::usage::selected_label(app),
         TabKind::Agents => tabs::agents::selected_path(app),
@@ -276,6 +288,7 @@ pub fn path_of_selected(app: &App) -> Option<String> {
 pub fn scope(kind: TabKind) -> &'static str {
     match kind {
         TabKind::Sessions => "sessions",
+        TabKind::Providers => "providers",
         TabKind::Hooks => "hooks",
         TabKind::Usage => "usage",
         TabKind::Agents => "agents",
@@ -384,6 +397,17 @@ fn hints(app: &App) -> (Hints, Hints, &'static str) {
             let legend = if app.size.0 >= 110 { "● open now" } else { "" };
             let none = app.sessions.entries.is_empty();
             (of(if none { &ids[2..5] } else { &ids }), kept, legend)
+        }
+        TabKind::Providers => {
+            let own: &[&str] = if app.providers.selected().is_some() {
+                &["providers.toggle", "providers.agent", "providers.new", "providers.edit", "providers.delete"]
+            } else {
+                &["providers.new"]
+            };
+            let mut hints = of(own);
+            hints.extend(to_detail);
+            hints.extend(of(&["list.filter", "app.palette"]));
+            (hints, kept, "")
         }
         TabKind::Hooks => {
             let own: &[&str] = if app.hooks.selected().is_some() {
@@ -519,6 +543,7 @@ pub fn help_groups(app: &App) -> Vec<HelpGroup> {
             }
             let (title, id) = match kind {
                 TabKind::Sessions => ("Sessions", "sessions"),
+                TabKind::Providers => ("Providers", "providers"),
                 TabKind::Hooks => ("Hooks", "hooks"),
                 TabKind::Usage => ("Usage", "usage"),
                 TabKind::Agents => ("Agents", "agents"),

@@ -74,7 +74,8 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
         return Err(Failure::cancelled("doctor was interrupted; what it had started is stopped"));
     }
     let (found, plugins) = found;
-    let mut sections = vec![agents_section(context, &found), hooks_section(context), plugins];
+    let mut sections =
+        vec![agents_section(context, &found), providers_section(context, &found), hooks_section(context), plugins];
     let mut config = Section { title: "config", ..Section::default() };
     config.problems = crate::app::problems(context);
     if !config.problems.is_empty() {
@@ -120,6 +121,19 @@ fn agents_section(context: &Context, found: &[agents::Detected]) -> Section {
     }
     if section.report.is_empty() {
         section.report.push("no coding agent was found".to_owned());
+    }
+    section
+}
+
+fn providers_section(context: &Context, found: &[agents::Detected]) -> Section {
+    let mut section = Section { title: "providers", ..Section::default() };
+    let checked = crate::providers::Providers::of(context, "check").and_then(|providers| providers.check(found));
+    match checked {
+        Ok((report, problems)) => {
+            section.report = report.iter().map(|line| text::clean(line)).collect();
+            section.problems = problems.iter().map(|line| text::clean(line)).collect();
+        }
+        Err(failure) => section.problems.push(text::clean_lines(&failure.to_string())),
     }
     section
 }

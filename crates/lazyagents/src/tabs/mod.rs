@@ -5,6 +5,7 @@ pub mod agents;
 pub mod hooks;
 pub mod plugin;
 pub mod plugins;
+pub mod providers;
 pub mod reader;
 pub mod sessions;
 pub mod usage;

@@ -15,6 +15,7 @@ mod leaving;
 mod limits;
 mod misfits;
 mod ours;
+mod providing;
 mod races;
 mod reading;
 mod screens;

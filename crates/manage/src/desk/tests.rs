@@ -75,7 +75,7 @@ fn two_edits_of_one_file_are_one_write() {
     world.file("s.json", "{\"a\": 1}\n");
     let acts = vec![world.edit("s.json", vec![set("b", 2)]), world.edit("s.json", vec![set("c", 3)])];
     let done = world.desk().apply(&mut || Ok(plan(acts.clone()))).unwrap();
-    assert_eq!(done.view.parts.len(), 2);
+    assert_eq!(done.view.parts.len(), 1);
     assert_eq!(world.undo(done.id.unwrap()), Undone::Exactly);
     assert_eq!(world.text("s.json").unwrap(), "{\"a\": 1}\n");
 }

@@ -72,14 +72,10 @@ impl<'a> Desk<'a> {
         Self { adapter, around, places: adapter.places(around), texts: Vec::new() }
     }
 
-    fn spots(&self, wanted: &Wanted) -> Result<Vec<Spot>, Failure> {
-        let about = self.adapter.about();
-        let refused = |why: String| {
-            Failure::new(format!("could not apply {} to {}", sys::text::clean(&wanted.name), about.id)).cause(why)
-        };
-        let provides =
-            self.adapter.provides().ok_or_else(|| refused("this version does not know its settings".to_owned()))?;
-        provides.spots(self.around, &self.places, wanted).map_err(refused)
+    /// What its settings need; why not, in a sentence.
+    fn spots(&self, wanted: &Wanted) -> Result<Vec<Spot>, String> {
+        let provides = self.adapter.provides().ok_or("this version does not know its settings")?;
+        provides.spots(self.around, &self.places, wanted)
     }
 
     /// The text of a file as the plan has it so far.
@@ -159,7 +155,9 @@ pub fn plan_apply(
     for adapter in adapters {
         let id = adapter.about().id;
         let mut desk = Desk::of(*adapter, around);
-        let spots = desk.spots(&profile.wanted())?;
+        let spots = desk.spots(&profile.wanted()).map_err(|why| {
+            Failure::new(format!("could not apply {} to {id}", sys::text::clean(&profile.name))).cause(why)
+        })?;
         let old = applied.records(id);
         let mut same = old.iter().all(|record| spots.iter().any(|spot| record.is_at(spot)));
         for spot in &spots {

@@ -64,14 +64,13 @@ pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[
 }
 
 fn refused(desk: &Desk<'_>, profile: &Profile) -> (Cell, String) {
-    let why = desk.spots(&profile.wanted()).err().map(|failure| failure.to_string());
-    (Cell::No, why.unwrap_or_default())
+    (Cell::No, desk.spots(&profile.wanted()).err().unwrap_or_default())
 }
 
 fn cell(desk: &mut Desk<'_>, profile: &Profile, state: &State) -> (Cell, String) {
     let spots = match desk.spots(&profile.wanted()) {
         Ok(spots) => spots,
-        Err(failure) => return (Cell::No, failure.to_string()),
+        Err(why) => return (Cell::No, why),
     };
     let mut all = true;
     for spot in &spots {

@@ -278,6 +278,17 @@ where
     update_held(path, mode, After::Lasting, change)
 }
 
+/// As [`update_under`] with the write of [`write_whole`].
+///
+/// # Errors
+/// As [`update_under`].
+pub(super) fn update_whole_under<F>(_held: &Lock, path: &Path, mode: Mode, change: F) -> Result<bool, Failure>
+where
+    F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,
+{
+    update_held(path, mode, After::Whole, change)
+}
+
 fn update_held<F>(path: &Path, mode: Mode, after: After, mut change: F) -> Result<bool, Failure>
 where
     F: FnMut(Option<&[u8]>) -> Result<Option<Vec<u8>>, Failure>,

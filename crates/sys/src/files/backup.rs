@@ -21,6 +21,18 @@ pub const KEEP: usize = 20;
 /// When the file cannot be read, is no regular file, or `dir` cannot be written. Old copies that cannot be
 /// removed are left.
 pub fn backup(path: &Path, dir: &Path, keep: usize) -> Result<Option<PathBuf>, Failure> {
+    kept(path, dir, keep, true)
+}
+
+/// As [`backup`], but a power cut may take the copy along: for files of our own, which can be made again.
+///
+/// # Errors
+/// As [`backup`].
+pub(super) fn backup_whole(path: &Path, dir: &Path, keep: usize) -> Result<Option<PathBuf>, Failure> {
+    kept(path, dir, keep, false)
+}
+
+fn kept(path: &Path, dir: &Path, keep: usize, lasting: bool) -> Result<Option<PathBuf>, Failure> {
     let mut source = match open_read(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -30,7 +42,7 @@ pub fn backup(path: &Path, dir: &Path, keep: usize) -> Result<Option<PathBuf>, F
         return Err(Failure::new(format!("could not back up {}", path.display())).cause("it has no name"));
     };
     make_private_dir(dir)?;
-    let copied = copy(&mut source, dir, &name.to_string_lossy());
+    let copied = copy(&mut source, dir, &name.to_string_lossy(), lasting);
     let copied =
         copied.map_err(|error| Failure::io("back up", path, &error).cause(format!("into {}", dir.display())))?;
     prune(dir, &name.to_string_lossy(), keep.max(1));
@@ -38,12 +50,14 @@ pub fn backup(path: &Path, dir: &Path, keep: usize) -> Result<Option<PathBuf>, F
 }
 
 /// Writes the copy under a temporary name first, so that what bears a backup's name is whole.
-fn copy(source: &mut fs::File, dir: &Path, name: &str) -> io::Result<PathBuf> {
+fn copy(source: &mut fs::File, dir: &Path, name: &str, lasting: bool) -> io::Result<PathBuf> {
     let mut temporary = tempfile::Builder::new().prefix(".").suffix(".tmp").tempfile_in(dir)?;
     fault::point("a backup")?;
     io::copy(source, &mut temporary)?;
     set_mode(temporary.as_file(), mode_of(&source.metadata()?))?;
-    temporary.as_file().sync_all()?;
+    if lasting {
+        temporary.as_file().sync_all()?;
+    }
     let stamp = jiff::Timestamp::try_from(clock::wall()).map_err(io::Error::other)?;
     let stamp = stamp.strftime("%Y%m%dT%H%M%S%.3fZ");
     let mut number = 0_u64;
@@ -51,7 +65,9 @@ fn copy(source: &mut fs::File, dir: &Path, name: &str) -> io::Result<PathBuf> {
         let path = dir.join(format!("{name}.{stamp}-{number}"));
         match temporary.persist_noclobber(&path) {
             Ok(_) => {
-                sync_folder(dir);
+                if lasting {
+                    sync_folder(dir);
+                }
                 return Ok(path);
             }
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => temporary = error.file,

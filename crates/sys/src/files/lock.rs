@@ -16,7 +16,7 @@ pub const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Pauses between two tries: doubled from the first to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
-const LAST_PAUSE: Duration = Duration::from_millis(50);
+const LAST_PAUSE: Duration = Duration::from_millis(20);
 
 /// Bytes read of what the holder wrote about itself.
 const HOLDER_MAX: u64 = 512;

@@ -25,6 +25,8 @@ pub struct Prompt {
     pub hint: String,
     /// Why the answer is not good, if it is not.
     pub error: Option<String>,
+    /// What is typed is a secret: it is shown as dots.
+    pub secret: bool,
 }
 
 /// What a key did.
@@ -41,7 +43,14 @@ pub enum PromptOutcome {
 impl Prompt {
     /// A prompt that starts with `text`.
     pub fn new(title: impl Into<String>, text: &str, hint: impl Into<String>) -> Self {
-        Self { title: title.into(), edit: LineEdit::new(text), hint: hint.into(), error: None }
+        Self { title: title.into(), edit: LineEdit::new(text), hint: hint.into(), error: None, secret: false }
+    }
+
+    /// The same, with dots in place of what is typed.
+    #[must_use]
+    pub fn secret(mut self) -> Self {
+        self.secret = true;
+        self
     }
 
     /// Does what a key means: enter answers (also when `error` stands; the caller judges anew), esc leaves, everything
@@ -85,7 +94,12 @@ impl Prompt {
             return;
         }
         let inner = layer::open(buf, self.layout(area), &self.title, theme);
-        input::draw(buf, inner, "▸ ", &self.edit, &self.hint, theme);
+        if self.secret {
+            let dots = LineEdit::new(&"•".repeat(self.edit.text().chars().count()));
+            input::draw(buf, inner, "▸ ", &dots, &self.hint, theme);
+        } else {
+            input::draw(buf, inner, "▸ ", &self.edit, &self.hint, theme);
+        }
         let Some(error) = &self.error else { return };
         let lines = wrap_text(error, inner.width, theme.style(Role::Error));
         for (y, line) in (inner.top().saturating_add(1)..inner.bottom()).zip(&lines) {
@@ -113,6 +127,15 @@ mod tests {
         prompt.paste("er\n");
         assert_eq!(prompt.on_key("enter", None), PromptOutcome::Done("oler!".to_owned()));
         assert_eq!(prompt.on_key("esc", None), PromptOutcome::Cancelled);
+    }
+
+    #[test]
+    fn a_secret_is_never_drawn() {
+        let theme = Theme::default();
+        let prompt = Prompt::new("Token", "hush-hush", "").secret();
+        let shown = shot(60, 9, &theme, |buf, area| prompt.draw(buf, area, &theme));
+        assert!(shown.contains("•••••••••") && !shown.contains("hush"), "{shown}");
+        assert_eq!(prompt.edit.text(), "hush-hush");
     }
 
     fn prompts() -> Vec<Prompt> {

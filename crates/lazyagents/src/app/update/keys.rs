@@ -15,7 +15,7 @@ use super::super::actions::{self, APP, FAILED, LIST, READER};
 use super::super::event::Effect;
 use super::super::state::{App, Layer, Phase, TabKind, WIDE};
 use super::super::views;
-use super::{commands, detect, go, hooks, reading, reload, sessions, start, usage};
+use super::{commands, detect, go, hooks, providers, reading, reload, sessions, start, usage};
 
 /// A second `ctrl+c` within this ends a capturing plugin's hold (clause K7, "decided since").
 const TWICE: Duration = Duration::from_secs(1);
@@ -170,7 +170,8 @@ pub(super) fn act(app: &mut App, id: &str, key: &str, now: Instant) -> Vec<Effec
         "app.reload" => return reload(app),
         "app.suspend" => return vec![Effect::Suspend { outside: false }],
         "agents.refresh" => return detect(app),
-        "usage.detail" | "hooks.detail" => return list(app, id, now),
+        "usage.detail" | "hooks.detail" | "providers.detail" => return list(app, id, now),
+        _ if id.starts_with("providers.") => return providers::act(app, id, now),
         _ if id.starts_with("hooks.") => return hooks::act(app, id, now),
         _ if id.starts_with("usage.") => return usage::act(app, id),
         _ if id.starts_with("sessions.") => return sessions::act(app, id, now),
@@ -200,7 +201,7 @@ fn list(app: &mut App, id: &str, _now: Instant) -> Vec<Effect> {
     match id {
         // Beside the list it takes the keys, in its place it is shown.
         "list.detail" => tab.in_detail = true,
-        "agents.detail" | "usage.detail" | "hooks.detail" => tab.in_detail |= narrow,
+        "agents.detail" | "usage.detail" | "hooks.detail" | "providers.detail" => tab.in_detail |= narrow,
         "list.list" => tab.in_detail = false,
         "list.detail-up" => tab.detail.up(lines, detail_height),
         "list.detail-down" => tab.detail.down(lines, detail_height),

@@ -6,6 +6,7 @@ mod commands;
 mod hooks;
 mod keys;
 mod mouse;
+mod providers;
 mod reading;
 mod sessions;
 mod usage;
@@ -84,12 +85,19 @@ pub fn update(app: &mut App, event: Event, now: Instant) -> Vec<Effect> {
         Event::Ahead(outcome) => changes::ahead(app, outcome, now),
         Event::Undone(text) => {
             app.toasts.push(Kind::Ok, text, now);
-            // It may have been a change of hooks.
-            if app.tab("hooks").is_some() { hooks::read(app) } else { Vec::new() }
+            let mut effects = providers::read(app);
+            effects.extend(hooks::read(app));
+            effects
         }
         Event::FolderGone { folder, command } => {
             sessions::folder_gone(app, &folder, command);
             Vec::new()
+        }
+        Event::Providers { number, board } => providers::told(app, number, board),
+        Event::ProvidersPlanned(prepared) => providers::planned(app, prepared, now),
+        Event::ProvidersDone(text) => {
+            app.toasts.push(Kind::Ok, format!("{text}  z undo"), now);
+            providers::read(app)
         }
         Event::Hooks { number, rack } => hooks::told(app, number, rack),
         Event::HooksPlanned(prepared) => hooks::planned(app, prepared, now),
@@ -254,6 +262,7 @@ fn reload(app: &mut App) -> Vec<Effect> {
             _ => start(app, plugin),
         },
         TabKind::Sessions | TabKind::Usage => vec![Effect::Look],
+        TabKind::Providers => providers::read(app),
         TabKind::Hooks => hooks::read(app),
         TabKind::Agents => detect(app),
         TabKind::Plugins => vec![Effect::Stats],
@@ -275,6 +284,7 @@ fn go(app: &mut App, index: usize) -> Vec<Effect> {
     app.interrupted = None;
     match app.kind() {
         TabKind::Plugins => vec![Effect::Stats],
+        TabKind::Providers => providers::read(app),
         TabKind::Hooks => hooks::read(app),
         _ => Vec::new(),
     }

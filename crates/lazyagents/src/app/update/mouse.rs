@@ -154,6 +154,12 @@ fn own(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<E
             app.hooks.agent = Some(agent);
         }
     }
+    if app.kind() == TabKind::Providers
+        && is_left(mouse)
+        && let Some(agent) = crate::tabs::providers::agent_at(app, mouse.x, mouse.y)
+    {
+        app.providers.agent = Some(agent);
+    }
     let place = views::place(app, mouse.x, mouse.y);
     let (len, height) = views::list_size(app);
     let (lines, detail_height) = views::detail_size(app);
@@ -178,6 +184,7 @@ fn own(app: &mut App, mouse: &Mouse, turn: Option<isize>, now: Instant) -> Vec<E
                 app.last_click = None;
                 let action = match app.kind() {
                     TabKind::Sessions => "sessions.read",
+                    TabKind::Providers => "providers.toggle",
                     TabKind::Hooks => "hooks.toggle",
                     TabKind::Usage => "usage.detail",
                     TabKind::Agents => "agents.detail",

@@ -348,6 +348,7 @@ pub(super) fn answered(app: &mut App, asking: Asking, answer: &str) -> Vec<Effec
             ask_folder(app, String::new(), command, Some("a folder is needed"));
             Vec::new()
         }
+        Asking::Provider(draft) => super::providers::drafted(app, draft, answer),
         Asking::Hook(draft) => super::hooks::drafted(app, draft, answer),
         Asking::HookFolder => super::hooks::folder(answer),
         Asking::Folder(command) => {

@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::super::atomic::update_whole_under;
+use super::super::backup::backup_whole;
 use super::super::trash::{Filling, What};
 use super::super::{
     KEEP, Mode, UPDATE_MAX, backup, fault, make_dir, mode_of, parent, read_bounded, remove_file, resolve, sync_folder,
@@ -208,7 +210,9 @@ impl Open {
             None => None,
             Some(bytes) => {
                 let metadata = fs::metadata(&target).map_err(|error| Failure::io("read", &target, &error))?;
-                let Some(backup) = backup(&target, &self.journal.backups(&target), KEEP)? else {
+                // What we remember for ourselves can be made again: it is whole, but not waited for.
+                let keep = if self.is_own(&target) { backup_whole } else { backup };
+                let Some(backup) = keep(&target, &self.journal.backups(&target), KEEP)? else {
                     return Err(Stop::Changed(path));
                 };
                 Some(Before { sha256: sha256(bytes), mode: mode_of(&metadata), backup })
@@ -239,13 +243,22 @@ impl Open {
         }
     }
 
+    /// A file in which we remember things for ourselves: right in the data folder.
+    fn is_own(&self, target: &Path) -> bool {
+        target.parent() == Some(&self.journal.data)
+    }
+
     fn write(&self, written: &Written, old: Option<&[u8]>, new: &[u8], mode: Mode) -> Result<(), Stop> {
         let mut changed = false;
-        let done = update_under(&self._lock, &written.target, mode, |now| {
+        let change = |now: Option<&[u8]>| {
             changed = now != old;
             Ok((!changed).then(|| new.to_vec()))
-        });
-        done?;
+        };
+        if self.is_own(&written.target) {
+            update_whole_under(&self._lock, &written.target, mode, change)?;
+        } else {
+            update_under(&self._lock, &written.target, mode, change)?;
+        }
         if changed {
             return Err(Stop::Changed(written.path.clone()));
         }

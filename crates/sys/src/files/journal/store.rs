@@ -68,14 +68,15 @@ pub(super) fn read(bytes: &[u8]) -> History {
 }
 
 pub(super) fn append(path: &Path, entry: &Entry) -> Result<(), Failure> {
-    write_line(path, &Line { v: VERSION, says: Says::Entry(entry.clone()) })
+    write_line(path, &Line { v: VERSION, says: Says::Entry(entry.clone()) }, true)
 }
 
 pub(super) fn append_state(path: &Path, id: u64, to: State) -> Result<(), Failure> {
-    write_line(path, &Line { v: VERSION, says: Says::State { id, to } })
+    // That a change is done can be seen from its files: a power cut that takes this line along harms nobody.
+    write_line(path, &Line { v: VERSION, says: Says::State { id, to } }, to != State::Done)
 }
 
-fn write_line(path: &Path, line: &Line) -> Result<(), Failure> {
+fn write_line(path: &Path, line: &Line, lasting: bool) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::io("write", path, &error);
     let text = serde_json::to_string(line).map_err(|error| Failure::new("could not write the journal").cause(error))?;
     make_private_dir(parent(path))?;
@@ -89,7 +90,10 @@ fn write_line(path: &Path, line: &Line) -> Result<(), Failure> {
     bytes.extend_from_slice(text.as_bytes());
     bytes.push(b'\n');
     fault::point("the journal").map_err(failed)?;
-    file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(failed)?;
+    file.write_all(&bytes).map_err(failed)?;
+    if lasting {
+        file.sync_all().map_err(failed)?;
+    }
     if new {
         sync_folder(parent(path));
     }

@@ -1,0 +1,300 @@
+//! `provider`: profiles go into the settings of agents and out of them again, and nothing else changes (public reports,
+//! group A).
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::time::Duration;
+
+use testkit::{Home, Output, Pty};
+
+use crate::cli::LAZYAGENTS;
+use crate::deleting::tree;
+use crate::terminal::quit;
+
+const SETTINGS: &str = r#"{
+  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]},
+  "enabledPlugins": {"a@b": true},
+  "permissions": {"allow": ["Bash(ls:*)"],},  // mine
+  "statusLine": {"type": "command", "command": "true"},
+  "zzz": 1
+}
+"#;
+
+fn run(home: &Home, args: &[&str]) -> Output {
+    home.run(LAZYAGENTS, args)
+}
+
+/// A home with Claude Code, Codex and Gemini CLI in it, and two profiles.
+fn home() -> Home {
+    let home = Home::new();
+    home.write(".claude/settings.json", SETTINGS);
+    home.write(".codex/config.toml", "# mine\nmodel = \"o9\" # big\n\n[mcp_servers.x]\nurl = \"http://x\"\n");
+    home.write(".gemini/settings.json", "{}\n");
+    for name in ["aaa", "bbb"] {
+        let url = format!("https://{name}.example/v1");
+        let args = ["provider", "add", name, "--base-url", &url, "--model", "m", "--env-key", "ANTHROPIC_AUTH_TOKEN"];
+        let _ = run(&home, &args).ok();
+    }
+    home
+}
+
+fn settings(home: &Home) -> String {
+    home.read(".claude/settings.json")
+}
+
+#[test]
+fn a1_one_after_the_other_and_none_leave_all_else_as_it_was() {
+    let home = home();
+    let before = tree(&home.home().join(".claude"));
+    let codex = home.read(".codex/config.toml");
+    let applied = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code", "--agent", "codex", "--json"]);
+    let applied = applied.ok().json();
+    assert_eq!((&applied["changed"], applied["files"].as_array().unwrap().len()), (&true.into(), 2), "{applied}");
+    assert!(settings(&home).contains("https://aaa.example/v1"));
+    assert!(settings(&home).starts_with(&SETTINGS[..SETTINGS.find("\n}").unwrap()]), "{}", settings(&home));
+    let listed = run(&home, &["provider", "list", "--json"]).ok().json();
+    assert_eq!(listed[0]["agents"]["claude-code"], "applied");
+    assert_eq!(listed[0]["agents"]["codex"], "applied");
+    assert_eq!(listed[1]["agents"]["claude-code"], "off");
+    let _ = run(&home, &["provider", "apply", "bbb", "--agent", "claude-code"]).ok();
+    assert!(settings(&home).contains("bbb.example") && !settings(&home).contains("aaa.example"));
+    let _ = run(&home, &["provider", "clear"]).ok();
+    assert_eq!(settings(&home), SETTINGS);
+    assert_eq!(home.read(".codex/config.toml"), codex);
+    // One undo for each command, exactly.
+    for _ in 0..3 {
+        let _ = run(&home, &["undo"]).ok();
+    }
+    let now = tree(&home.home().join(".claude"));
+    let plain = |tree: &std::collections::BTreeMap<String, (u32, Option<std::time::SystemTime>, Vec<u8>)>| {
+        tree.iter().map(|(path, (mode, _, bytes))| (path.clone(), *mode, bytes.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(plain(&now), plain(&before));
+    assert_eq!(home.read(".codex/config.toml"), codex);
+}
+
+#[test]
+fn a5_nothing_to_change_is_no_write() {
+    let home = home();
+    let _ = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]).ok();
+    let path = home.path(".claude/settings.json");
+    let before = std::fs::metadata(&path).unwrap();
+    let again = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code", "--json"]).ok().json();
+    assert_eq!((&again["changed"], &again["id"]), (&false.into(), &serde_json::Value::Null));
+    let after = std::fs::metadata(&path).unwrap();
+    assert_eq!((before.ino(), before.mtime(), before.mtime_nsec()), (after.ino(), after.mtime(), after.mtime_nsec()));
+    let dry = run(&home, &["provider", "apply", "bbb", "--agent", "claude-code", "--dry-run"]).ok();
+    assert!(dry.out().contains("+    \"ANTHROPIC_BASE_URL\": \"https://bbb.example/v1\""), "{dry}");
+    assert_eq!(std::fs::metadata(&path).unwrap().ino(), after.ino());
+}
+
+#[test]
+fn a7_what_no_endpoint_has_is_refused_with_its_place() {
+    let home = Home::new();
+    let refused = run(&home, &["provider", "add", "x", "--base-url", "https://“x”/v1"]);
+    assert_eq!(refused.code(), 2, "{refused}");
+    assert!(refused.err().contains("baseUrl cannot be written: character 9"), "{refused}");
+    assert!(!home.config_dir().join("lazyagents/providers.json").exists());
+}
+
+#[test]
+fn a9_a11_links_are_written_through() {
+    let home = Home::new();
+    home.write("dotfiles/claude/settings.json", SETTINGS);
+    std::os::unix::fs::symlink("dotfiles/claude", home.path(".claude")).unwrap();
+    home.write("elsewhere/real.json", SETTINGS);
+    std::fs::remove_file(home.path("dotfiles/claude/settings.json")).unwrap();
+    std::os::unix::fs::symlink("../../elsewhere/real.json", home.path("dotfiles/claude/settings.json")).unwrap();
+    let _ = run(&home, &["provider", "add", "aaa", "--base-url", "https://aaa.example"]).ok();
+    let _ = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]).ok();
+    assert!(home.path(".claude").is_symlink() && home.path("dotfiles/claude/settings.json").is_symlink());
+    assert!(home.read("elsewhere/real.json").contains("aaa.example"));
+    let _ = run(&home, &["provider", "clear"]).ok();
+    assert_eq!(home.read("elsewhere/real.json"), SETTINGS);
+}
+
+#[test]
+fn a15_tokens_come_by_stdin_and_are_shown_to_nobody() {
+    let home = home();
+    let warned = run(&home, &["provider", "add", "loud", "--token", "hush-hush-hush-hush-1"]).ok();
+    assert!(warned.err().contains("`--token -` reads it from stdin"), "{warned}");
+    let file = home.config_dir().join("lazyagents/providers.json");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let _ = run(&home, &["provider", "apply", "loud", "--agent", "claude-code"]).ok();
+    let mode = std::fs::metadata(home.path(".claude/settings.json")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "it holds a token now");
+    for args in [
+        &["provider"][..],
+        &["provider", "list", "--json"],
+        &["provider", "apply", "loud", "--agent", "gemini-cli", "--dry-run", "--json"],
+        &["provider", "clear", "--dry-run"],
+        &["history", "--json"],
+        &["undo", "--dry-run"],
+        &["doctor"],
+    ] {
+        let output = run(&home, args);
+        assert!(!format!("{output}").contains("hush"), "{args:?}: {output}");
+    }
+    assert!(run(&home, &["provider", "list", "--json", "--reveal"]).ok().out().contains("hush-hush-hush-hush-1"));
+}
+
+#[test]
+fn a17_a_huge_file_is_refused_with_its_size() {
+    let home = home();
+    let path = home.path(".claude/settings.json");
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(200 << 20).unwrap();
+    let refused = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]);
+    assert_eq!(refused.code(), 1);
+    assert!(refused.err().contains("settings of more than"), "{refused}");
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), 200 << 20);
+}
+
+#[test]
+fn what_is_not_understood_is_refused_with_its_place_and_nothing_is_written() {
+    let home = home();
+    home.write(".claude/settings.json", "{\n  \"env\": {,\n}\n");
+    let before = (settings(&home), home.read(".codex/config.toml"));
+    let refused = run(&home, &["provider", "apply", "aaa", "--agent", "codex", "--agent", "claude-code"]);
+    assert_eq!(refused.code(), 1);
+    assert!(refused.err().contains("settings.json: line 2, column 11"), "{refused}");
+    assert_eq!((settings(&home), home.read(".codex/config.toml")), before, "neither of them");
+}
+
+#[test]
+fn a13_twenty_at_once_on_one_home_lose_nothing() {
+    let home = Home::new();
+    home.write(".claude/settings.json", SETTINGS);
+    std::thread::scope(|scope| {
+        for number in 0..20 {
+            let home = &home;
+            scope.spawn(move || {
+                let (name, url) = (format!("p{number}"), format!("https://p{number}.example"));
+                let _ = run(home, &["provider", "add", &name, "--base-url", &url]).ok();
+                let _ = run(home, &["provider", "apply", &name, "--agent", "claude-code"]).ok();
+            });
+        }
+    });
+    let listed = run(&home, &["provider", "--json"]).ok().json();
+    let rows = listed.as_array().unwrap();
+    assert_eq!(rows.len(), 20);
+    let applied = rows.iter().filter(|row| row["agents"]["claude-code"] == "applied").count();
+    assert_eq!(applied, 1, "{listed}");
+    assert_eq!(run(&home, &["history", "--json"]).ok().json().as_array().unwrap().len(), 40);
+    let _ = run(&home, &["provider", "clear"]).ok();
+    assert_eq!(settings(&home), SETTINGS);
+    let _ = run(&home, &["doctor"]).ok();
+}
+
+#[test]
+fn the_holder_of_the_lock_is_named() {
+    let home = home();
+    let lock = home.write(home.data_dir().join("lazyagents/journal.lock"), "");
+    let held = std::fs::File::options().write(true).open(&lock).unwrap();
+    held.lock().unwrap();
+    std::io::Write::write_all(&mut &held, b"4711 lazyagents hooks enable x\n").unwrap();
+    let began = std::time::Instant::now();
+    let refused = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]);
+    assert_eq!(refused.code(), 1);
+    assert!(refused.err().contains("process 4711 (lazyagents hooks enable x) holds it"), "{refused}");
+    assert!(began.elapsed() >= Duration::from_secs(10));
+    assert_eq!(settings(&home), SETTINGS);
+}
+
+#[test]
+fn an_undo_keeps_what_others_wrote_since() {
+    let home = home();
+    let _ = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]).ok();
+    home.write(".claude/settings.json", settings(&home).replace("\"zzz\": 1", "\"zzz\": 1,\n  \"theirs\": 2"));
+    let refused = run(&home, &["undo"]);
+    assert_eq!(refused.code(), 1);
+    assert!(refused.out().contains("+  \"theirs\": 2"), "{refused}");
+    assert!(refused.err().contains("--merge"), "{refused}");
+    let _ = run(&home, &["undo", "--merge"]).ok();
+    assert_eq!(settings(&home), SETTINGS.replace("\"zzz\": 1", "\"zzz\": 1,\n  \"theirs\": 2"));
+}
+
+#[test]
+fn one_session_with_a_profile_changes_no_file() {
+    let mut home = home();
+    let show = "#!/bin/sh\nprintf '%s\\n' \"$@\"\nenv | grep -E '^(ANTHROPIC|LAZYAGENTS|COPILOT)' | sort\n";
+    for name in ["claude", "codex", "copilot"] {
+        home.program(name, show);
+    }
+    let before = tree(&home.home());
+    home.set_env("ANTHROPIC_AUTH_TOKEN", "hush-hush");
+    let claude = run(&home, &["provider", "run", "aaa", "--", "claude", "-p", "hi there"]).ok();
+    assert_eq!(
+        claude.out(),
+        "-p\nhi there\nANTHROPIC_AUTH_TOKEN=hush-hush\nANTHROPIC_BASE_URL=https://aaa.example/v1\nANTHROPIC_MODEL=m\n"
+    );
+    let codex = run(&home, &["provider", "run", "aaa", "--", "codex", "exec", "hi"]).ok();
+    let args: Vec<String> =
+        codex.out().lines().take_while(|line| !line.starts_with("ANTHROPIC")).map(str::to_owned).collect();
+    assert!(args.iter().all(|arg| !arg.contains("hush")), "{args:?}");
+    assert!(args.contains(&"model_providers.lazyagents.base_url=\"https://aaa.example/v1\"".to_owned()), "{args:?}");
+    assert!(codex.out().contains("LAZYAGENTS_TOKEN=hush-hush"));
+    let copilot = run(&home, &["provider", "run", "bbb", "--", "copilot"]).ok();
+    assert!(copilot.out().contains("COPILOT_PROVIDER_BASE_URL=https://bbb.example/v1"), "{copilot}");
+    assert_eq!(tree(&home.home()), before);
+    home.unset_env("ANTHROPIC_AUTH_TOKEN");
+    let refused = run(&home, &["provider", "run", "aaa", "--", "claude"]);
+    assert!(refused.code() == 1 && refused.err().contains("ANTHROPIC_AUTH_TOKEN is not set"), "{refused}");
+    let unknown = run(&home, &["provider", "run", "aaa", "--", "vim"]);
+    assert!(unknown.code() == 2 && unknown.err().contains("vim is no agent"), "{unknown}");
+}
+
+#[test]
+fn doctor_tells_what_is_wrong_with_profiles() {
+    let home = home();
+    let _ = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]).ok();
+    let fine = run(&home, &["doctor"]).ok();
+    assert!(fine.out().contains("claude-code uses aaa"), "{fine}");
+    home.write(".claude/settings.json", settings(&home).replace("aaa.example", "by-hand.example"));
+    let changed = run(&home, &["doctor"]).ok();
+    assert!(changed.out().contains("env.ANTHROPIC_BASE_URL"), "{changed}");
+    let _ = run(&home, &["provider", "rm", "aaa"]).ok();
+    let gone = run(&home, &["doctor"]);
+    assert!(gone.code() == 1 && gone.out().contains("the profile aaa is in use there and does not exist"), "{gone}");
+    home.write(home.config_dir().join("lazyagents/providers.json"), "{\"profiles\": [");
+    let broken = run(&home, &["doctor"]);
+    assert!(broken.code() == 1 && broken.out().contains("providers.json: line 1"), "{broken}");
+}
+
+#[test]
+fn the_tab_adds_applies_and_undoes() {
+    let home = Home::new();
+    home.config("tui: {startTab: providers}\n");
+    home.write(".claude/settings.json", SETTINGS);
+    let pty = Pty::spawn(LAZYAGENTS, &[], &home, 30, 110);
+    pty.wait_text("No profiles yet");
+    pty.send("n");
+    pty.wait_text("Name of the profile");
+    pty.send("work\r");
+    pty.wait_text("Which endpoint?");
+    pty.send("nonsense\r");
+    pty.wait_text("is no base URL");
+    pty.send("\x15https://w.example\r");
+    pty.wait_text("Which model?");
+    pty.send("m\r");
+    pty.wait_text("What does the endpoint speak?");
+    pty.send("\r");
+    pty.wait_text("The token?");
+    pty.send("hush-hush");
+    pty.wait_text("•••••••••");
+    pty.send("\r");
+    pty.wait_text("Add work");
+    pty.send("y");
+    pty.wait_text("Providers 1");
+    pty.send(" ");
+    pty.wait_text("Apply work");
+    pty.wait_text("\"ANTHROPIC_AUTH_TOKEN\": \"••••\"");
+    pty.send("y");
+    pty.wait_text("in use");
+    pty.wait_text("z undo");
+    assert!(settings(&home).contains("hush-hush"));
+    pty.send("z");
+    pty.wait_text("Undo 2");
+    pty.send("y");
+    pty.wait_text("undone: apply");
+    assert_eq!(settings(&home), SETTINGS);
+    quit(&pty);
+}
