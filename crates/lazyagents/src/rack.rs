@@ -157,7 +157,9 @@ fn lines(context: &Context, planned: &Planned, seen: &View) -> Vec<String> {
     }
     lines.extend(planned.notes.iter().map(|note| format!("! {note}")));
     for part in parts(seen) {
-        lines.push(String::new());
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
         lines.push(format!("{} {}", part.verb, short(&part.path)));
         lines.extend(part.diff.iter().map(|line| format!("  {}", clean_diff(line))));
     }
@@ -179,7 +181,7 @@ pub fn apply(context: &Context, job: &Job, seen: &View) -> Result<String, Failur
     let desks = Desks { data: &context.paths.data, around: &around };
     let done =
         desk(context, job).apply_seen(Some(seen), &mut || plan(context, &desks, job).map(|planned| planned.plan))?;
-    Ok(clean(&done.view.what))
+    Ok(format!("{}; z undoes it", clean(&done.view.what)))
 }
 
 /// Runs all commands of a hook as `agent` would, else as the first agent that runs it; what to show.
@@ -199,7 +201,16 @@ pub fn test(context: &Context, name: &str, agent: Option<&str>) -> Result<Vec<St
         vec![format!("As {} would run it, in {}", seat.name, clean(&context.paths.short(&context.paths.home)))];
     for (at, line) in hook.lines.iter().enumerate().filter(|(_, line)| seat.rules.event(&line.event).is_some()) {
         let _ = line;
-        let trial = hooks::Trial { hook, number: at + 1, seat, cwd: context.paths.home.clone(), env: &context.env };
+        let (scratch, cancel) = (&context.paths.cache, &sys::proc::Cancel::never());
+        let trial = hooks::Trial {
+            hook,
+            number: at + 1,
+            seat,
+            cwd: context.paths.home.clone(),
+            env: &context.env,
+            scratch,
+            cancel,
+        };
         lines.push(String::new());
         lines.extend(tried_lines(&hooks::trial(&trial)?, seat.name));
     }

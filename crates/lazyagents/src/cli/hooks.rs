@@ -398,16 +398,21 @@ impl Work<'_> {
         let cwd = std::env::current_dir().unwrap_or_else(|_| self.context.paths.home.clone());
         let (mut rows, mut well) = (Vec::new(), true);
         for number in numbers {
-            let trial = hooks::Trial { hook, number, seat, cwd: cwd.clone(), env: &self.context.env };
+            let trial = hooks::Trial {
+                hook,
+                number,
+                seat,
+                cwd: cwd.clone(),
+                env: &self.context.env,
+                scratch: &self.context.paths.cache,
+                cancel: &interrupt.cancel,
+            };
             let tried = hooks::trial(&trial)?;
             well &= tried.exit.ok() && !tried.timed_out;
             if !test.json {
                 show::tried(&tried, seat.name, out);
             }
             rows.push(TriedRow::of(&tried, seat.agent));
-            if interrupt.came() {
-                return Err(Failure::cancelled("the test was interrupted"));
-            }
         }
         if test.json {
             out.json(&rows)?;

@@ -292,6 +292,8 @@ fn a_hook_is_tried_with_a_real_payload() {
     assert_eq!(late[0]["timed_out"], json!(true));
     let pid: u32 = home.read(home.home().join("pid")).trim().parse().unwrap();
     assert!(!testkit::alive(pid), "the whole group is stopped");
+    let left = std::fs::read_dir(home.cache_dir()).unwrap().flatten();
+    assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with("trial-")).count(), 0);
     let gemini = run(&home, &["test", "t", "--agent", "gemini-cli", "--event", "PreToolUse", "--json"]).json();
     assert_eq!(gemini[0]["payload"]["hook_event_name"], json!("BeforeTool"));
 }

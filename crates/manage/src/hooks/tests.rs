@@ -441,7 +441,15 @@ fn a_pack_comes_with_what_it_needs() {
         let library = Library::load(desks.data);
         let seat = &desks.seats(&["claude-code"])[0];
         let hook = library.get("my-pack").unwrap();
-        trial(&Trial { hook, number: 1, seat, cwd: home.path("."), env: &home.env })
+        trial(&Trial {
+            hook,
+            number: 1,
+            seat,
+            cwd: home.path("."),
+            env: &home.env,
+            scratch: &home.path("tmp"),
+            cancel: &sys::proc::Cancel::never(),
+        })
     });
     let tried = tried.unwrap();
     assert_eq!((tried.stdout.as_slice(), tried.exit.ok(), tried.limit), (&b"hi\n"[..], true, 10));
@@ -526,7 +534,16 @@ fn a_trial_is_stopped_when_the_agent_would() {
             let library = Library::load(desks.data);
             let seat = &desks.seats(&["claude-code"])[0];
             let hook = library.get("t").unwrap();
-            trial(&Trial { hook, number, seat, cwd: home.path("."), env: &home.env }).unwrap()
+            trial(&Trial {
+                hook,
+                number,
+                seat,
+                cwd: home.path("."),
+                env: &home.env,
+                scratch: &home.path("tmp"),
+                cancel: &sys::proc::Cancel::never(),
+            })
+            .unwrap()
         })
     };
     let tried = run(1);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
-use sys::proc::{Exit, Limits, Spec};
+use sys::files::{self, Mode, TempTree};
+use sys::proc::{self, Cancel, Exit, Limits, Spec};
 use sys::{Env, Failure, clock};
 
 use super::Seat;
@@ -26,6 +27,10 @@ pub struct Trial<'a> {
     pub cwd: PathBuf,
     /// The environment.
     pub env: &'a Env,
+    /// Where a folder can be made for what the command is given; it is removed.
+    pub scratch: &'a Path,
+    /// Stops it before its time.
+    pub cancel: &'a Cancel,
 }
 
 /// How it went.
@@ -57,10 +62,13 @@ pub struct Tried {
     pub verdict: String,
 }
 
-/// Runs it.
+/// What gives the command its payload: it is read from a file, so that a command that reads nothing holds nothing up.
+const GIVE: &str = r#"exec < "$1"; exec sh -c "$2""#;
+
+/// Runs it, without a terminal; nothing that it starts outlives it.
 ///
 /// # Errors
-/// When the agent never runs that command, or there is no shell.
+/// When the agent never runs that command, there is no shell, or it was cancelled.
 pub fn trial(trial: &Trial<'_>) -> Result<Tried, Failure> {
     let (hook, rules) = (trial.hook, trial.seat.rules);
     let line = trial.number.checked_sub(1).and_then(|at| hook.lines.get(at));
@@ -74,17 +82,17 @@ pub fn trial(trial: &Trial<'_>) -> Result<Tried, Failure> {
     let limit = rules.stops_after(landing.event, line.timeout);
     let mut env = trial.env.clone();
     env.set("CLAUDE_PROJECT_DIR", trial.cwd.as_os_str());
-    let spec = Spec {
-        program: "sh".into(),
-        args: vec!["-c".into(), command.clone().into()],
-        dir: Some(trial.cwd.clone()),
-        env,
-    };
+    let tree = TempTree::create(trial.scratch, "trial-")?;
+    let given = tree.path().join("payload.json");
+    files::write_atomic(&given, payload.to_string().as_bytes(), Mode::Private)?;
+    let args = ["-c".into(), GIVE.into(), "sh".into(), given.into_os_string(), command.clone().into()];
+    let spec = Spec { program: "sh".into(), args: args.to_vec(), dir: Some(trial.cwd.clone()), env };
     let limits = Limits { deadline: Some(Duration::from_secs(limit)), output: OUTPUT, merged: false };
-    let stdin = payload.to_string().into_bytes();
     let begun = clock::now();
-    let feed = sys::proc::Feed { stdin: &stdin, stderr: &mut |_| {} };
-    let done = sys::proc::run_fed(&spec, &limits, feed)?;
+    let done = proc::run(&spec, &limits, trial.cancel)?;
+    if done.cancelled {
+        return Err(Failure::cancelled("the test was interrupted; what it had started is stopped"));
+    }
     let took = clock::now().saturating_duration_since(begun);
     let code = match done.exit {
         _ if done.timed_out => None,
