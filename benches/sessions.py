@@ -137,9 +137,12 @@ class Bench:
     def appended(self, warm):
         """One more response in the largest file, again and again."""
         files = glob.glob(os.path.join(self.home, ".claude/projects/*/*.jsonl"))
-        path = max(files, key=os.path.getsize)
-        with open(path, "rb") as file:
-            before = file.read()
+        for path in sorted(files, key=os.path.getsize, reverse=True):
+            with open(path, "rb") as file:
+                before = file.read()
+            # What a compaction took is what a later sum leaves over, which a response without one would change.
+            if before.endswith(b"\n") and b"compact_boundary" not in before:
+                break
         lines = [json.loads(line) for line in before.splitlines() if b'"type":"assistant"' in line]
         line = lines[-1]
         total = self.truth["tokens"]["claude-code"]["all"]["output"]
