@@ -38,9 +38,14 @@ impl Hasher for AsItIs {
 pub(super) fn hashes(agent: &str, facts: &Facts, mut each: impl FnMut(u64)) {
     let salt = Response::key(agent.as_bytes());
     for part in &facts.parts {
-        each(Response::key(part.session.as_bytes()).rotate_left(17) ^ salt);
+        each(session(agent, &part.session));
         part.responses.iter().filter(|response| response.key != 0).for_each(|response| each(response.key ^ salt));
     }
+}
+
+/// The hash of a session.
+pub(super) fn session(agent: &str, id: &str) -> u64 {
+    Response::key(id.as_bytes()).rotate_left(17) ^ Response::key(agent.as_bytes())
 }
 
 /// The families of sources, numbered from `first` on in the order in which they first appear, and their keys.
@@ -57,7 +62,8 @@ pub(super) fn of<'f>(sources: impl Iterator<Item = (&'static str, &'f Facts)>, f
     let (mut numbers, mut next) = (vec![0; above.len()], first);
     for at in 0..above.len() {
         let root = root(&mut above, at);
-        numbers[at] = if root == at { std::mem::replace(&mut next, next.saturating_add(1)) } else { numbers[root] };
+        numbers[at] = if root == at { next } else { numbers[root] };
+        next = next.saturating_add(u32::from(root == at));
     }
     let mut keys: Vec<(u64, u32)> = keys.into_iter().map(|(hash, at)| (hash, numbers[at])).collect();
     keys.sort_unstable();

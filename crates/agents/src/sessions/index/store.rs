@@ -15,6 +15,7 @@ use sys::files::{self, Lock, Mode};
 use super::Snapshot;
 use super::family::Keys;
 use crate::sessions::{Facts, Response, Skip, Source, source};
+use crate::sessions::source::AgentId;
 
 /// Changed whenever an older file would be read wrongly: a field, an adapter's way of counting.
 const VERSION: &[u8] = b"lazyagents index 4\n";
@@ -29,7 +30,7 @@ const WASTE: u64 = 4 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     #[serde(with = "source::agent")]
-    pub(super) agent: &'static str,
+    pub(super) agent: AgentId,
     pub(super) source: Source,
     /// Bytes that have been read: the rest is half a line.
     pub(super) offset: u64,
@@ -48,7 +49,7 @@ pub(super) struct Entry {
     pub(super) facts: Option<Facts>,
     /// Its place is counted from where they are being added.
     #[serde(skip)]
-    fresh: bool,
+    pub(super) fresh: bool,
 }
 
 /// Where the facts of a source are.
@@ -63,11 +64,6 @@ impl Entry {
     /// Nothing has changed since.
     pub(super) fn is_of(&self, source: &Source) -> bool {
         self.source == *source && self.failed.is_none()
-    }
-
-    /// The same without the facts that are only in memory.
-    pub(super) fn bare(&self) -> Self {
-        Self { source: self.source.clone(), skipped: self.skipped.clone(), failed: self.failed.clone(), facts: None, ..*self }
     }
 }
 
@@ -263,8 +259,10 @@ impl Books {
         let Some(disk) = &mut self.disk else { return Ok(0) };
         let start = files::append_disposable(&dir.join(name(disk.number)), &bytes)?;
         disk.length = start + bytes.len() as u64;
-        for entry in self.entries.iter_mut().filter(|entry| std::mem::take(&mut entry.fresh)) {
-            entry.place = entry.place.map(|place| Place { at: place.at + start, ..place });
+        for entry in &mut self.entries {
+            if std::mem::take(&mut entry.fresh) {
+                entry.place = entry.place.map(|place| Place { at: place.at + start, ..place });
+            }
         }
         Ok(disk.number)
     }
