@@ -210,8 +210,9 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     let history = History::load(context)?;
     let wanted = args.wanted(&history)?;
     if args.json {
-        let rows: Vec<SessionRow> = wanted.into_iter().map(|session| history.row(session)).collect();
-        out.json(&rows)?;
+        out.json(&Rows { history: &history, sessions: &wanted })?;
+        // The process ends: giving back a hundred thousand pieces of memory one by one takes as long as reading them.
+        std::mem::forget(history);
         return Ok(0);
     }
     let now = clock::wall();
@@ -226,6 +227,18 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     }
     told_skips(&history, out);
     Ok(0)
+}
+
+/// The rows of sessions, made one by one while they are written.
+struct Rows<'a> {
+    history: &'a History,
+    sessions: &'a [&'a Session],
+}
+
+impl serde::Serialize for Rows<'_> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.sessions.iter().map(|session| self.history.row(session)))
+    }
 }
 
 /// How long the beginnings of ids have to be to tell all sessions apart: those of some agents begin with the time.
@@ -347,7 +360,10 @@ fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Resu
     let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     let query = Query::parse(text, &now.to_zoned_datetime(zone)).map_err(Failure::usage)?;
     let history = History::load(context)?;
-    let wanted = args.wanted(&history)?;
+    let mut query = query;
+    // The limit is that of what is found.
+    query.limits.sessions = args.limit.unwrap_or(usize::MAX);
+    let wanted = ListArgs { limit: None, ..args.clone() }.wanted(&history)?;
     let all = history.conversations();
     let chosen: HashSet<(&str, &str)> = wanted.iter().map(|session| (session.agent, session.id.as_str())).collect();
     let among: Vec<_> = all.into_iter().filter(|one| chosen.contains(&(one.agent, one.session))).collect();
