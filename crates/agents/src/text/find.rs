@@ -15,6 +15,9 @@ use super::store::{self, Doc, DocKey, Docs, Store};
 use super::{Conversation, extract, fold};
 use crate::sessions::{Numbering, Source, Speaker};
 
+/// Conversations that a thread takes at once.
+const BATCH: usize = 16;
+
 /// What to do about sources that the store does not have as they are now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
@@ -147,10 +150,11 @@ impl Search<'_> {
                 scope.spawn(move || {
                     let mut looker = Looker::new(self.store.reader(), self);
                     while !self.cancelled() {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(conversation) = wanted.get(at) else { return };
-                        let looked = looker.look(*conversation);
-                        if self.cancelled() || to.send((at, looked)).is_err() {
+                        let at = next.fetch_add(BATCH, Ordering::Relaxed);
+                        let some = wanted.get(at..wanted.len().min(at + BATCH)).unwrap_or_default();
+                        let looked: Vec<Looked> = some.iter().map_while(|one| looker.look_at(*one)).collect();
+                        // A thread that waits is woken for many at once, or as soon as something was found.
+                        if looked.is_empty() || to.send((at, looked)).is_err() {
                             return;
                         }
                     }
@@ -162,11 +166,13 @@ impl Search<'_> {
             let mut turn = 0;
             'all: for (at, looked) in from {
                 early.insert(at, looked);
-                while let Some(looked) = early.remove(&turn) {
-                    turn += 1;
-                    if self.hand_out(looked, outcome, sink).is_break() {
-                        self.stop.store(true, Ordering::Relaxed);
-                        break 'all;
+                while let Some(some) = early.remove(&turn) {
+                    for looked in some {
+                        turn += 1;
+                        if self.hand_out(looked, outcome, sink).is_break() {
+                            self.stop.store(true, Ordering::Relaxed);
+                            break 'all;
+                        }
                     }
                 }
                 if self.cancelled() {
@@ -217,7 +223,15 @@ struct Matched {
 
 impl<'a> Looker<'a> {
     fn new(db: Option<Connection>, search: &'a Search<'a>) -> Self {
+        // One look at the database as it is now: without a transaction each question would lock and unlock it.
+        let db = db.filter(|db| db.execute_batch("BEGIN").is_ok());
         Self { db, search, look: Look::new(), raw: Vec::new() }
+    }
+
+    /// `None` when it was cancelled meanwhile.
+    fn look_at(&mut self, at: usize) -> Option<Looked> {
+        let looked = self.look(at);
+        (!self.search.cancelled()).then_some(looked)
     }
 
     fn look(&mut self, at: usize) -> Looked {

@@ -73,8 +73,9 @@ fn lines(
     if !file.metadata().map_err(failed)?.is_file() {
         return Err("it is not a regular file".to_owned());
     }
+    // One that has another time and did not grow may have been written anew within its old length.
     let grown = before.filter(|before| {
-        before.failed.is_none() && before.source.inode == source.inode && before.offset <= source.size
+        before.failed.is_none() && before.source.inode == source.inode && before.source.size < source.size
     });
     let grown = grown.filter(|before| tail(&mut file, before.offset).is_ok_and(|tail| tail == before.tail));
     let grown = grown.and_then(|before| Some((before.offset, store::facts(disk, before)?)));
