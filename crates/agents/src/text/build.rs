@@ -14,7 +14,7 @@ use sys::files::Lock;
 
 use super::chunk::{Chunk, Chunker};
 use super::store::{self, Doc, DocKey, Docs, Store};
-use super::{Conversation, Coverage, extract};
+use super::{Conversation, Coverage, extract, slab};
 use crate::sessions::{Kind, Numbering, Source};
 
 /// Compressed bytes after which the writer commits.
@@ -124,6 +124,7 @@ fn fill(
     let mut state = store::coverage(&docs, conversations);
     progress(state);
     drop_unknown(&mut db, &docs, conversations)?;
+    tidy(&mut db)?;
     let jobs = jobs(&db, &docs, conversations)?;
     drop(docs);
     let next = AtomicUsize::new(0);
@@ -159,6 +160,14 @@ fn drop_unknown(db: &mut Connection, docs: &Docs, conversations: &[Conversation<
         transaction.commit()?;
     }
     Ok(())
+}
+
+/// Takes filters apart that speak mostly of chunks that are gone.
+fn tidy(db: &mut Connection) -> rusqlite::Result<()> {
+    let chunks: HashMap<i64, u64> = store::docs(db)?.into_values().map(|doc| (doc.id, doc.chunks)).collect();
+    let transaction = db.transaction()?;
+    slab::tidy(&transaction, |spot| chunks.get(&spot.doc).is_some_and(|chunks| spot.seq.cast_unsigned() < *chunks))?;
+    transaction.commit()
 }
 
 /// What has to be read, in order.
@@ -272,11 +281,13 @@ struct Writer<'a> {
     jobs: &'a [Job<'a>],
     /// Documents that are being written: row and chunks so far.
     open: HashMap<usize, (i64, u64)>,
+    /// Chunks that were written.
+    added: usize,
 }
 
 impl<'a> Writer<'a> {
     fn new(db: &'a mut Connection, jobs: &'a [Job<'a>]) -> Self {
-        Self { db, jobs, open: HashMap::new() }
+        Self { db, jobs, open: HashMap::new(), added: 0 }
     }
 
     fn run(
@@ -288,11 +299,13 @@ impl<'a> Writer<'a> {
         // Documents that a session still lacks.
         let mut left = HashMap::new();
         self.jobs.iter().for_each(|job| *left.entry(job.of).or_insert(0_u64) += 1);
+        let mut loose = store::loose(self.db)?;
         while let Ok(part) = from.recv() {
             let end = sys::clock::now() + COMMIT_EVERY;
             let mut written = 0;
             self.db.execute_batch("BEGIN IMMEDIATE")?;
             let mut next = Some(part);
+            let before = self.added;
             while let Some(part) = next.take() {
                 if let Part::Done(at, _) = &part {
                     let job = &self.jobs[*at];
@@ -307,6 +320,7 @@ impl<'a> Writer<'a> {
                     next = from.recv_timeout(wait).ok();
                 }
             }
+            loose = slab::gather(self.db, loose + self.added - before)?;
             self.db.execute_batch("COMMIT")?;
             progress(*state);
         }
@@ -324,6 +338,7 @@ impl<'a> Writer<'a> {
                     bytes += chunk.packed.len() + chunk.filter.len();
                     seq += 1;
                 }
+                self.added += chunks.len();
                 self.open.insert(at, (doc, seq));
                 Ok(bytes)
             }

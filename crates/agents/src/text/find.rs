@@ -1,7 +1,7 @@
 //! The search: session by session, newest first, in the store where it has them and in the files where it does not.
 //! It only reads. Two threads look; what they find is handed out in order by the one that asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -12,6 +12,7 @@ use super::chunk::{self, Entry};
 use super::query::{Needle, Query};
 use super::raw::Look;
 use super::store::{self, Doc, DocKey, Docs, Store};
+use super::slab::{self, Spot};
 use super::{Conversation, extract, fold};
 use crate::sessions::{Numbering, Source, Speaker};
 
@@ -92,13 +93,48 @@ impl Store {
         };
         let wanted: Vec<usize> = (0..conversations.len()).filter(|at| query.admits(&conversations[*at])).collect();
         outcome.of = wanted.len() as u64;
-        let docs = self.reader().and_then(|db| store::docs(&db).ok()).unwrap_or_default();
+        let (docs, chunks) = self.reader().and_then(|db| candidates(&db, &needles).ok()).unwrap_or_default();
         let stop = AtomicBool::new(false);
-        let search =
-            Search { store: self, conversations, query, needles: &needles, rest, docs: &docs, cancel, stop: &stop };
+        let search = Search {
+            store: self,
+            conversations,
+            query,
+            needles: &needles,
+            rest,
+            docs: &docs,
+            chunks: &chunks,
+            cancel,
+            stop: &stop,
+        };
         search.run(&wanted, &mut outcome, sink);
         outcome
     }
+}
+
+/// Chunks that may hold some of the words, by document: their place, and which words, a bit for each.
+type Chunks = HashMap<i64, Vec<(Spot, u64)>>;
+
+/// All documents, and which of their chunks may hold some of the words.
+fn candidates(db: &Connection, needles: &[Needle]) -> rusqlite::Result<(Docs, Chunks)> {
+    db.execute_batch("BEGIN")?;
+    let docs = store::docs(db)?;
+    let mut chunks = Chunks::new();
+    let words: Vec<&[u16]> = needles.iter().map(|needle| needle.grams.as_slice()).collect();
+    slab::search(db, &words, |spot, mask| chunks.entry(spot.doc).or_default().push((spot, mask)))?;
+    let mut get = db.prepare("SELECT doc, seq, first, last, bits FROM filter")?;
+    let mut rows = get.query([])?;
+    while let Some(row) = rows.next()? {
+        let bits = row.get_ref(4)?.as_blob()?;
+        let mut mask = 0;
+        for (at, grams) in words.iter().enumerate() {
+            mask |= u64::from(fold::may_hold(bits, grams)) << at;
+        }
+        if mask != 0 {
+            let spot = Spot { doc: row.get(0)?, seq: row.get(1)?, first: row.get(2)?, last: row.get(3)? };
+            chunks.entry(spot.doc).or_default().push((spot, mask));
+        }
+    }
+    Ok((docs, chunks))
 }
 
 impl Query {
@@ -123,6 +159,7 @@ struct Search<'a> {
     needles: &'a [Needle],
     rest: Rest,
     docs: &'a Docs,
+    chunks: &'a Chunks,
     cancel: &'a AtomicBool,
     stop: &'a AtomicBool,
 }
@@ -294,8 +331,14 @@ impl<'a> Looker<'a> {
 
     /// Searches a document of the store; `None` when it is not there any more, or damaged.
     fn stored(&mut self, doc: &Doc) -> Option<Turns> {
-        let groups = self.candidates(doc).ok()??;
+        let groups = self.groups(doc);
+        if groups.is_empty() {
+            return Some(Turns::new());
+        }
         let db = self.db.as_ref()?;
+        if !store::same(db, doc).ok()? {
+            return None;
+        }
         let mut get = db.prepare_cached("SELECT packed FROM chunk WHERE doc = ?1 AND seq = ?2").ok()?;
         let mut found = Turns::new();
         let (query, needles, raw) = (self.search.query, self.search.needles, &mut self.raw);
@@ -319,39 +362,33 @@ impl<'a> Looker<'a> {
         Some(found)
     }
 
-    /// Groups of chunks that may hold turns with all words. Turns never reach from one group into another.
-    /// `None` when the document is not as it was any more.
-    fn candidates(&self, doc: &Doc) -> rusqlite::Result<Option<Vec<Vec<i64>>>> {
-        let Some(db) = self.db.as_ref() else { return Ok(None) };
-        let mut get = db.prepare_cached("SELECT seq, first, last, bits FROM filter WHERE doc = ?1 AND seq < ?2")?;
-        let mut rows = get.query([doc.id, doc.chunks.cast_signed()])?;
+    /// Groups of chunks that may hold turns with all words. Turns never reach from one group into another: those that a
+    /// turn is in follow each other, and have it in their span.
+    fn groups(&self, doc: &Doc) -> Vec<Vec<i64>> {
+        let mut chunks: Vec<(Spot, u64)> = self.search.chunks.get(&doc.id).cloned().unwrap_or_default();
+        // What was written over, or never finished, may be told of as well.
+        chunks.retain(|(spot, _)| spot.seq.cast_unsigned() < doc.chunks);
+        chunks.sort_by_key(|(spot, _)| spot.seq);
         let full = full_mask(self.search.needles.len());
-        let (mut groups, mut group, mut all, mut end, mut count) = (Vec::new(), Vec::new(), 0, i64::MIN, 0);
-        while let Some(row) = rows.next()? {
-            let (seq, first, last): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let bits = row.get_ref(3)?.as_blob()?;
-            let mut mask = 0;
-            for (at, needle) in self.search.needles.iter().enumerate() {
-                mask |= u64::from(fold::may_hold(bits, &needle.grams)) << at;
-            }
-            if first > end {
+        let (mut groups, mut group, mut all, mut end) = (Vec::new(), Vec::new(), 0, i64::MIN);
+        for (spot, mask) in chunks {
+            if spot.first > end {
                 let done = std::mem::take(&mut group);
                 if all == full {
                     groups.push(done);
                 }
                 all = 0;
             }
-            if mask != 0 {
-                group.push(seq);
+            if group.last() != Some(&spot.seq) {
+                group.push(spot.seq);
             }
             all |= mask;
-            end = end.max(last);
-            count += 1;
+            end = end.max(spot.last);
         }
         if all == full {
             groups.push(group);
         }
-        Ok((count == doc.chunks).then_some(groups))
+        groups
     }
 
     /// Searches a source by having it told.

@@ -10,11 +10,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use sys::{Failure, files};
 
 use super::chunk::Chunk;
-use super::{Conversation, Coverage};
+use super::{Conversation, Coverage, slab};
 use crate::sessions::Source;
 
 /// The layout of the database and what is extracted; raised whenever either changes.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// What people and agents said, ready to be searched. Cheap to make: it opens the database when it is asked something.
 #[derive(Debug)]
@@ -189,7 +189,7 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", "normal")?;
     db.execute_batch(&format!(
         "BEGIN IMMEDIATE;
-         CREATE TABLE IF NOT EXISTS doc(id INTEGER PRIMARY KEY, agent TEXT NOT NULL, session TEXT NOT NULL,
+         CREATE TABLE IF NOT EXISTS doc(id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, session TEXT NOT NULL,
             path BLOB NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
             turns INTEGER NOT NULL, chunks INTEGER NOT NULL, done INTEGER NOT NULL, resume BLOB,
             UNIQUE(agent, session, path));
@@ -197,9 +197,26 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
             last INTEGER NOT NULL, bits BLOB NOT NULL, PRIMARY KEY(doc, seq)) WITHOUT ROWID;
          CREATE TABLE IF NOT EXISTS chunk(doc INTEGER NOT NULL, seq INTEGER NOT NULL, packed BLOB NOT NULL,
             PRIMARY KEY(doc, seq)) WITHOUT ROWID;
+         {}
          PRAGMA user_version = {LAYOUT};
-         COMMIT;"
+         COMMIT;",
+        slab::TABLES
     ))
+}
+
+/// Filters that are in no slab yet.
+pub(super) fn loose(db: &Connection) -> rusqlite::Result<usize> {
+    let count: i64 = db.query_row("SELECT count(*) FROM filter", [], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// True when the database has `doc` as it was when it was listed.
+pub(super) fn same(db: &Connection, doc: &Doc) -> rusqlite::Result<bool> {
+    let mut get = db.prepare_cached("SELECT size, mtime, inode, chunks, done FROM doc WHERE id = ?1")?;
+    let now = get.query_row([doc.id], |row| {
+        Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get::<_, i64>(3)?.cast_unsigned(), row.get(4)?))
+    });
+    Ok(now.optional()? == Some((doc.stamp(), doc.chunks, doc.done)))
 }
 
 /// All documents.
