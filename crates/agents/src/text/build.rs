@@ -80,13 +80,42 @@ impl Store {
         let Some(_lock) = self.turn_to_build(conversations, cancel, progress) else {
             return Ok(self.state(conversations));
         };
-        let filled = match fill(self.writer()?, conversations, cancel, progress) {
+        let filled = match fill(self.writer()?, conversations, u64::MAX, cancel, progress) {
             Err(error) if store::damaged(&error) => {
                 self.discard();
-                fill(self.writer()?, conversations, cancel, progress)
+                fill(self.writer()?, conversations, u64::MAX, cancel, progress)
             }
             other => other,
         };
+        filled.map_err(|error| self.failure("write", &error))
+    }
+
+    /// As [`Store::build`], for about `time` and no longer: what a search adds while somebody reads its answer. It leaves
+    /// sources of more than 8 MiB to [`Store::build`], because one that is not finished is begun again. Does nothing
+    /// while another process builds.
+    ///
+    /// # Errors
+    /// As [`Store::build`].
+    pub fn grow(&mut self, conversations: &[Conversation<'_>], time: Duration) -> Result<Coverage, Failure> {
+        const LARGEST: u64 = 8 << 20;
+        let path = self.dir.join("text.lock");
+        let Ok(_lock) = Lock::acquire(&path, Duration::ZERO, "lazyagents, reading transcripts") else {
+            return Ok(self.state(conversations));
+        };
+        let cancel = AtomicBool::new(false);
+        let db = self.writer()?;
+        let filled = std::thread::scope(|scope| {
+            let (done, waits) = sync_channel::<()>(0);
+            let cancel = &cancel;
+            scope.spawn(move || {
+                // The sender goes when all is done.
+                let _ = waits.recv_timeout(time);
+                cancel.store(true, Ordering::Relaxed);
+            });
+            let filled = fill(db, conversations, LARGEST, cancel, &|_| {});
+            drop(done);
+            filled
+        });
         filled.map_err(|error| self.failure("write", &error))
     }
 
@@ -117,6 +146,7 @@ impl Store {
 fn fill(
     mut db: Connection,
     conversations: &[Conversation<'_>],
+    largest: u64,
     cancel: &AtomicBool,
     progress: &(dyn Fn(Coverage) + Sync),
 ) -> rusqlite::Result<Coverage> {
@@ -125,7 +155,8 @@ fn fill(
     progress(state);
     drop_unknown(&mut db, &docs, conversations)?;
     tidy(&mut db)?;
-    let jobs = jobs(&db, &docs, conversations)?;
+    let mut jobs = jobs(&db, &docs, conversations)?;
+    jobs.retain(|job| job.source.size <= largest);
     drop(docs);
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);

@@ -61,6 +61,8 @@ pub struct Excerpt {
 pub struct Outcome {
     /// Sessions that were searched as they are now.
     pub searched: u64,
+    /// Those of them that the store has as they are now.
+    pub stored: u64,
     /// Sessions that the filters leave to be searched.
     pub of: u64,
     /// Sessions found.
@@ -169,6 +171,7 @@ struct Search<'a> {
 struct Looked {
     hit: Option<Hit>,
     covered: bool,
+    stored: bool,
     problems: Vec<String>,
 }
 
@@ -227,6 +230,7 @@ impl Search<'_> {
         sink: &mut dyn FnMut(Hit) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         outcome.searched += u64::from(looked.covered);
+        outcome.stored += u64::from(looked.stored);
         outcome.problems.extend(looked.problems.into_iter().take(100_usize.saturating_sub(outcome.problems.len())));
         if let Some(hit) = looked.hit {
             outcome.found += 1;
@@ -273,7 +277,7 @@ impl<'a> Looker<'a> {
 
     fn look(&mut self, at: usize) -> Looked {
         let conversation = &self.search.conversations[at];
-        let mut looked = Looked { covered: true, ..Looked::default() };
+        let mut looked = Looked { covered: true, stored: true, ..Looked::default() };
         let mut hit = Hit { conversation: at, hits: 0, excerpts: Vec::new() };
         for (nth, source) in conversation.sources.iter().enumerate() {
             let doc = self.search.docs.get(&DocKey::of(conversation, source)).filter(|doc| doc.done);
@@ -312,8 +316,10 @@ impl<'a> Looker<'a> {
             && let Some(turns) = self.stored(doc)
         {
             looked.covered &= fresh;
+            looked.stored &= fresh;
             return turns;
         }
+        looked.stored = false;
         if self.search.rest == Rest::Leave {
             looked.covered = false;
             return Turns::new();

@@ -3,6 +3,7 @@
 //! several processes: one writes (it holds a lock file), all read.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -74,7 +75,24 @@ pub(super) fn stamp(source: &Source) -> (i64, i64, i64) {
 }
 
 /// All documents of the database.
-pub(super) type Docs = HashMap<DocKey, Doc>;
+pub(super) type Docs = HashMap<DocKey, Doc, BuildHasherDefault<Mix>>;
+
+/// Hashes names eight bytes at a time: there are thousands of long ones for every search, and they are the person's own.
+#[derive(Debug, Default)]
+pub(super) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut mix = |word: u64| self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| mix(u64::from(*byte)));
+    }
+}
 
 impl Store {
     /// The store in the folder `dir`, which is made. Never fails: what is wrong is in [`Store::warnings`], and then

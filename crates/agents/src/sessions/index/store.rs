@@ -18,7 +18,7 @@ use crate::sessions::{Facts, Response, Skip, Source, source};
 use crate::sessions::source::AgentId;
 
 /// Changed whenever an older file would be read wrongly: a field, an adapter's way of counting.
-const VERSION: &[u8] = b"lazyagents index 4\n";
+const VERSION: &[u8] = b"lazyagents index 5\n";
 
 /// The largest file that is read, bytes.
 const LARGEST: usize = 4 << 30;
