@@ -417,7 +417,7 @@ fn rack() -> Rack {
 }
 
 fn world(size: (u16, u16), rack: Rack) -> World {
-    let mut world = World::of(&context(&[], &[], "tui: { hidden: [sessions, usage] }"), size);
+    let mut world = World::of(&context(&[], &[], "tui: { hidden: [sessions, providers, usage] }"), size);
     world.go("hooks");
     let number = world.app.hooks.reads;
     world.event(Event::Hooks { number, rack: Arc::new(rack) });
