@@ -138,6 +138,7 @@ fn keys() -> String {
         (LIST, "Lists of ours"),
         ("sessions", "Sessions"),
         (READER, "A transcript"),
+        ("providers", "Providers"),
         ("hooks", "Hooks"),
         ("usage", "Usage"),
         ("agents", "Agents"),
@@ -508,7 +509,7 @@ fn agents() -> String {
 
 fn reserved() -> String {
     let tabs = reserved::TABS.iter().map(|id| {
-        let here = matches!(*id, "agents" | "hooks" | "plugins" | "sessions" | "usage");
+        let here = matches!(*id, "agents" | "hooks" | "plugins" | "providers" | "sessions" | "usage");
         vec![code(id), if here { "yes" } else { "later" }.to_owned()]
     });
     let known = Cli::command();

@@ -103,7 +103,7 @@ fn d7_warnings_are_said_again_after_the_interface_has_closed() {
     home.config("tui: [\n");
     let pty = open(&home);
     pty.wait_text("Sessions");
-    pty.send("3");
+    pty.send("4");
     pty.wait_text("ready hello");
     quit(&pty);
     let screen = pty.screen();

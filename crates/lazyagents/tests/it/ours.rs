@@ -15,7 +15,7 @@ fn hiding_and_showing_a_plugin_is_remembered_and_the_rest_of_the_config_stays() 
     let (one, two) = (home.misfit("one", "good"), home.misfit("two", "good"));
     let pty = open(&home);
     pty.wait_text("ready one");
-    pty.send("7");
+    pty.send("8");
     pty.wait_text("PLUGIN");
     pty.send("j ");
     pty.wait_text("two is hidden");
@@ -28,7 +28,7 @@ fn hiding_and_showing_a_plugin_is_remembered_and_the_rest_of_the_config_stays() 
     let pty = open(&home);
     pty.wait_text("ready one");
     assert!(!pty.screen().line(0).contains("two"));
-    pty.send("6");
+    pty.send("7");
     pty.wait_text("PLUGIN");
     pty.send("j");
     pty.wait_text("tui.hidden");

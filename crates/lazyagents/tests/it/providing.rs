@@ -93,7 +93,7 @@ fn a7_what_no_endpoint_has_is_refused_with_its_place() {
     let refused = run(&home, &["provider", "add", "x", "--base-url", "https://“x”/v1"]);
     assert_eq!(refused.code(), 2, "{refused}");
     assert!(refused.err().contains("baseUrl cannot be written: character 9"), "{refused}");
-    assert!(!home.config_dir().join("lazyagents/providers.json").exists());
+    assert!(!home.config_dir().join("providers.json").exists());
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a15_tokens_come_by_stdin_and_are_shown_to_nobody() {
     let home = home();
     let warned = run(&home, &["provider", "add", "loud", "--token", "hush-hush-hush-hush-1"]).ok();
     assert!(warned.err().contains("`--token -` reads it from stdin"), "{warned}");
-    let file = home.config_dir().join("lazyagents/providers.json");
+    let file = home.config_dir().join("providers.json");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let _ = run(&home, &["provider", "apply", "loud", "--agent", "claude-code"]).ok();
     let mode = std::fs::metadata(home.path(".claude/settings.json")).unwrap().permissions().mode();
@@ -187,7 +187,7 @@ fn a13_twenty_at_once_on_one_home_lose_nothing() {
 #[test]
 fn the_holder_of_the_lock_is_named() {
     let home = home();
-    let lock = home.write(home.data_dir().join("lazyagents/journal.lock"), "");
+    let lock = home.write(home.data_dir().join("journal.lock"), "");
     let held = std::fs::File::options().write(true).open(&lock).unwrap();
     held.lock().unwrap();
     std::io::Write::write_all(&mut &held, b"4711 lazyagents hooks enable x\n").unwrap();
@@ -254,7 +254,7 @@ fn doctor_tells_what_is_wrong_with_profiles() {
     let _ = run(&home, &["provider", "rm", "aaa"]).ok();
     let gone = run(&home, &["doctor"]);
     assert!(gone.code() == 1 && gone.out().contains("the profile aaa is in use there and does not exist"), "{gone}");
-    home.write(home.config_dir().join("lazyagents/providers.json"), "{\"profiles\": [");
+    home.write(home.config_dir().join("providers.json"), "{\"profiles\": [");
     let broken = run(&home, &["doctor"]);
     assert!(broken.code() == 1 && broken.out().contains("providers.json: line 1"), "{broken}");
 }
@@ -288,8 +288,7 @@ fn the_tab_adds_applies_and_undoes() {
     pty.wait_text("Apply work");
     pty.wait_text("\"ANTHROPIC_AUTH_TOKEN\": \"••••\"");
     pty.send("y");
-    pty.wait_text("in use");
-    pty.wait_text("z undo");
+    pty.wait_text("apply provider work to");
     assert!(settings(&home).contains("hush-hush"));
     pty.send("z");
     pty.wait_text("Undo 2");
