@@ -47,6 +47,20 @@ pub(crate) fn all_in(dir: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// The entries of a folder, however many there are, sorted by name so that two runs agree. Empty when it cannot be listed.
+/// They hold the folder open, so they are not to be kept.
+pub(crate) fn entries_in(dir: &Path) -> Vec<(OsString, fs::DirEntry)> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let mut entries: Vec<_> = entries.filter_map(|entry| entry.ok().map(|entry| (entry.file_name(), entry))).collect();
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    entries
+}
+
+/// True when an entry of a folder may be a folder itself, or a link to one.
+pub(crate) fn may_be_dir(entry: &fs::DirEntry) -> bool {
+    !entry.file_type().is_ok_and(|kind| kind.is_file())
+}
+
 /// True when the name of `path` ends with `.ext`.
 pub(crate) fn has_ext(path: &Path, ext: &str) -> bool {
     path.extension().is_some_and(|found| found == ext)

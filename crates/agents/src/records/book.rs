@@ -16,6 +16,22 @@ pub(crate) struct Book {
     subagents: HashSet<(usize, String)>,
 }
 
+/// Why a response, or a sum, is left out.
+pub(crate) const IMPOSSIBLE: &str = "an impossible number of tokens";
+
+/// The longest id of a session, bytes.
+const LONGEST_ID: usize = 256;
+
+/// True for an id that can be one: not empty, not endless, nothing in it that a terminal obeys.
+pub(crate) fn is_id(id: &str) -> bool {
+    !id.trim().is_empty() && id.len() <= LONGEST_ID && sys::text::clean(id) == id
+}
+
+/// An id as it is; what cannot be one is named by its hash.
+fn id_of(id: &str) -> std::borrow::Cow<'_, str> {
+    if is_id(id) { id.into() } else { format!("unnamed-{:016x}", Response::key(id.as_bytes())).into() }
+}
+
 impl Book {
     /// A new one, or one that goes on from `before`.
     pub(crate) fn new(before: Option<Facts>) -> Self {
@@ -44,8 +60,9 @@ impl Book {
         self.facts
     }
 
-    /// The position of `session`'s part, made by `new` when it is not there yet.
+    /// The position of `session`'s part, made by `new` when it is not there yet. An id that cannot be one is replaced.
     pub(crate) fn session(&mut self, session: &str, new: impl FnOnce() -> Part) -> usize {
+        let session = &*id_of(session);
         if let Some(at) = self.parts.get(session) {
             return *at;
         }
@@ -84,8 +101,13 @@ impl Book {
         }
     }
 
-    /// Adds a response; one with a key that is there already takes its place (the last record of a response counts).
+    /// Adds a response; one with a key that is there already takes its place (the last record of a response counts). One
+    /// whose numbers cannot be is left out, and that is counted.
     pub(crate) fn bill(&mut self, at: usize, response: Response) {
+        if response.tokens.are_impossible() {
+            self.facts.skip(response.offset, IMPOSSIBLE);
+            return;
+        }
         let responses = &mut self.facts.parts[at].responses;
         if response.key != 0 {
             if let Some(index) = self.responses.get(&(at, response.key)) {
@@ -152,5 +174,41 @@ impl Book {
                 self.facts.skip(at, why);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sessions::{Role, Tokens};
+
+    #[test]
+    fn what_cannot_be_is_left_out_and_said() {
+        let mut book = Book::default();
+        let part = book.session("s", Part::default);
+        let response =
+            |key, tokens| Response { key, at: None, model: None, role: Role::Main, tokens, cost: None, offset: key };
+        book.bill(part, response(1, Tokens { output: 7, requests: 1, ..Tokens::default() }));
+        // Neither counted nor in the place of what was.
+        book.bill(part, response(1, Tokens { output: Tokens::IMPOSSIBLE, ..Tokens::default() }));
+        book.bill(part, response(2, Tokens { reasoning: Some(2_000_000_000_000), ..Tokens::default() }));
+        let facts = book.finish(Vec::new());
+        assert_eq!(facts.parts[0].responses.iter().map(|one| one.tokens.output).collect::<Vec<_>>(), [7]);
+        assert_eq!((facts.skipped.len(), facts.skipped[0].lines, facts.skipped[0].first_at), (1, 2, 1));
+    }
+
+    #[test]
+    fn an_id_is_something_that_can_be_typed() {
+        let mut book = Book::default();
+        for (given, kept) in
+            [("a-1 b", true), ("größe", true), ("", false), ("  ", false), ("a\u{1b}[31m", false), ("\n", false)]
+        {
+            let part = book.session(given, Part::default);
+            let id = book.part(part).session.clone();
+            assert_eq!(id == given, kept, "{given:?}");
+            assert!(is_id(&id));
+        }
+        assert_eq!(book.finish(Vec::new()).parts.len(), 6, "each of them is another one");
+        assert!(!is_id(&"x".repeat(300)));
     }
 }

@@ -35,7 +35,9 @@ pub(crate) fn decode(line: &[u8]) -> Result<Option<Cow<'_, str>>, &'static str> 
             return Err("a block of zero bytes");
         }
     }
-    Ok((!line.is_empty()).then(|| String::from_utf8_lossy(line)))
+    // Nearly all lines are UTF-8, which is seen much faster than it is mended.
+    Ok((!line.is_empty())
+        .then(|| std::str::from_utf8(line).map_or_else(|_| String::from_utf8_lossy(line), Cow::Borrowed)))
 }
 
 /// Hands the lines of the file at `path` to `each`, from byte `from` on, in memory for one line, with their offsets.

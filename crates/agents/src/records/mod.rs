@@ -12,6 +12,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::sessions::Tokens;
+
 /// A value that nobody has looked into yet.
 pub(crate) type Raw<'a> = &'a RawValue;
 
@@ -69,16 +71,22 @@ impl<'a> Record<'a> {
         self.list(key).into_iter().filter_map(object)
     }
 
-    /// The count of `key`: 0 for what is no number or below 0, whole numbers only.
+    /// The count of `key`: 0 where there is no number, [`Tokens::IMPOSSIBLE`] for one that cannot be a count.
     pub(crate) fn count(&self, key: &str) -> u64 {
         self.known_count(key).unwrap_or(0)
     }
 
-    /// As [`Record::count`], but `None` where there is no number of 0 or more.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    /// As [`Record::count`], but `None` where there is no number.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     pub(crate) fn known_count(&self, key: &str) -> Option<u64> {
         let text = self.raw(key)?.get();
-        text.parse().ok().or_else(|| self.number(key).filter(|number| *number >= 0.0).map(|number| number as u64))
+        if let Ok(count) = text.parse() {
+            return Some(count);
+        }
+        // JSON's other ways to write a whole number: 12.0, 1e3.
+        let number: f64 = text.parse().ok()?;
+        let whole = number >= 0.0 && number.fract() == 0.0 && number < (1_u64 << 53) as f64;
+        Some(if whole { number as u64 } else { Tokens::IMPOSSIBLE })
     }
 
     /// The number of `key`; never infinite and never "not a number".
@@ -236,7 +244,7 @@ mod tests {
         let record = record.unwrap();
         assert_eq!(record.text("t").unwrap(), "x\u{fffd}\u{fffd}\u{fffd}y");
         assert_eq!(record.text("t2"), None);
-        assert_eq!((record.count("n"), record.count("f"), record.known_count("a")), (0, 12, None));
+        assert_eq!((record.count("n"), record.count("f"), record.known_count("a")), (Tokens::IMPOSSIBLE, 12, None));
         assert_eq!(record.objects("o").filter(|o| o.is("k", "v")).count(), 1);
         assert!(record.raw("z").is_none() && record.object("t").is_none() && record.list("a").is_empty());
     }

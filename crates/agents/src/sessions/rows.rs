@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::facts::Role;
 use super::tokens::Tokens;
@@ -164,7 +164,7 @@ pub struct UsageSum {
 }
 
 /// Lines of one file that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SkippedRow {
     /// The file.
     pub path: String,

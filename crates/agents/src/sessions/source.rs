@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 /// How a source is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Lines that are only ever appended; read from where the last reading ended.
     Lines,
@@ -13,10 +15,14 @@ pub enum Kind {
     Whole,
 }
 
+/// The id of an agent, the adapter's own.
+pub type AgentId = &'static str;
+
 /// One file (or database) that holds conversations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The file, absolute. Its bytes need not be UTF-8.
+    #[serde(with = "path")]
     pub path: PathBuf,
     /// How it is read.
     pub kind: Kind,
@@ -35,6 +41,14 @@ impl Source {
     pub fn at(path: &Path, kind: Kind) -> Option<Self> {
         let meta = std::fs::metadata(path).ok()?;
         meta.is_file().then(|| Self::of(path.to_owned(), kind, &meta))
+    }
+
+    /// The regular file of an entry of a folder (links followed), or `None` when it is not one: one question to the
+    /// disk, and none that follows the whole path again.
+    pub(crate) fn of_entry(entry: &std::fs::DirEntry, kind: Kind) -> Option<Self> {
+        let link = entry.file_type().ok()?.is_symlink();
+        let meta = if link { std::fs::metadata(entry.path()).ok()? } else { entry.metadata().ok()? };
+        meta.is_file().then(|| Self::of(entry.path(), kind, &meta))
     }
 
     /// A source from what the disk said of it already.
@@ -56,4 +70,60 @@ fn inode(meta: &std::fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 fn inode(_meta: &std::fs::Metadata) -> u64 {
     0
+}
+
+/// A path as its bytes.
+pub(crate) mod path {
+    use std::ffi::OsString;
+    use std::fmt;
+    use std::path::PathBuf;
+
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
+
+    pub(crate) fn serialize<S: Serializer>(path: &std::path::Path, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(path.as_os_str().as_encoded_bytes())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        struct Seen;
+        impl Visitor<'_> for Seen {
+            type Value = PathBuf;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a path")
+            }
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<PathBuf, E> {
+                path_of(bytes).ok_or_else(|| E::custom("not a path of this system"))
+            }
+        }
+        from.deserialize_bytes(Seen)
+    }
+
+    #[cfg(unix)]
+    #[allow(clippy::unnecessary_wraps)]
+    fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+        Some(PathBuf::from(<OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes.to_vec())))
+    }
+
+    #[cfg(not(unix))]
+    fn path_of(bytes: &[u8]) -> Option<PathBuf> {
+        std::str::from_utf8(bytes).ok().map(|text| PathBuf::from(OsString::from(text)))
+    }
+}
+
+/// The id of an agent of ours.
+pub(crate) mod agent {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    use crate::adapter::by_id;
+
+    pub(crate) fn serialize<S: Serializer>(agent: &str, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(agent)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+        let id = <&str>::deserialize(from)?;
+        by_id(id).map(|adapter| adapter.about().id).ok_or_else(|| D::Error::custom("no agent that is known"))
+    }
 }

@@ -23,6 +23,19 @@ pub struct Tokens {
 }
 
 impl Tokens {
+    /// What stands for a number that cannot be a count of tokens: below 0, with a fraction, beyond all bounds.
+    pub(crate) const IMPOSSIBLE: u64 = u64::MAX;
+
+    /// More than this of one kind cannot be one response: no model reads or writes a billionth of it.
+    const MOST: u64 = 1_000_000_000_000;
+
+    /// True when no response can have taken that much; it is left out and said.
+    pub(crate) fn are_impossible(&self) -> bool {
+        let kinds = [self.input, self.cache_read, self.cache_write, self.output];
+        let parts = [self.cache_write_1h, self.reasoning];
+        kinds.into_iter().chain(parts.into_iter().flatten()).any(|count| count > Self::MOST)
+    }
+
     /// Input of all kinds plus output.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write).saturating_add(self.output)

@@ -14,7 +14,7 @@ use sys::files::Lock;
 
 use super::chunk::{Chunk, Chunker};
 use super::store::{self, Doc, DocKey, Docs, Store};
-use super::{Conversation, Coverage, extract};
+use super::{Conversation, Coverage, extract, slab};
 use crate::sessions::{Kind, Numbering, Source};
 
 /// Compressed bytes after which the writer commits.
@@ -80,13 +80,42 @@ impl Store {
         let Some(_lock) = self.turn_to_build(conversations, cancel, progress) else {
             return Ok(self.state(conversations));
         };
-        let filled = match fill(self.writer()?, conversations, cancel, progress) {
+        let filled = match fill(self.writer()?, conversations, u64::MAX, cancel, progress) {
             Err(error) if store::damaged(&error) => {
                 self.discard();
-                fill(self.writer()?, conversations, cancel, progress)
+                fill(self.writer()?, conversations, u64::MAX, cancel, progress)
             }
             other => other,
         };
+        filled.map_err(|error| self.failure("write", &error))
+    }
+
+    /// As [`Store::build`], for about `time` and no longer: what a search adds while somebody reads its answer. It leaves
+    /// sources of more than 8 MiB to [`Store::build`], because one that is not finished is begun again. Does nothing
+    /// while another process builds.
+    ///
+    /// # Errors
+    /// As [`Store::build`].
+    pub fn grow(&mut self, conversations: &[Conversation<'_>], time: Duration) -> Result<Coverage, Failure> {
+        const LARGEST: u64 = 8 << 20;
+        let path = self.dir.join("text.lock");
+        let Ok(_lock) = Lock::acquire(&path, Duration::ZERO, "lazyagents, reading transcripts") else {
+            return Ok(self.state(conversations));
+        };
+        let cancel = AtomicBool::new(false);
+        let db = self.writer()?;
+        let filled = std::thread::scope(|scope| {
+            let (done, waits) = sync_channel::<()>(0);
+            let cancel = &cancel;
+            scope.spawn(move || {
+                // The sender goes when all is done.
+                let _ = waits.recv_timeout(time);
+                cancel.store(true, Ordering::Relaxed);
+            });
+            let filled = fill(db, conversations, LARGEST, cancel, &|_| {});
+            drop(done);
+            filled
+        });
         filled.map_err(|error| self.failure("write", &error))
     }
 
@@ -117,6 +146,7 @@ impl Store {
 fn fill(
     mut db: Connection,
     conversations: &[Conversation<'_>],
+    largest: u64,
     cancel: &AtomicBool,
     progress: &(dyn Fn(Coverage) + Sync),
 ) -> rusqlite::Result<Coverage> {
@@ -124,7 +154,9 @@ fn fill(
     let mut state = store::coverage(&docs, conversations);
     progress(state);
     drop_unknown(&mut db, &docs, conversations)?;
-    let jobs = jobs(&db, &docs, conversations)?;
+    tidy(&mut db)?;
+    let mut jobs = jobs(&db, &docs, conversations)?;
+    jobs.retain(|job| job.source.size <= largest);
     drop(docs);
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
@@ -159,6 +191,14 @@ fn drop_unknown(db: &mut Connection, docs: &Docs, conversations: &[Conversation<
         transaction.commit()?;
     }
     Ok(())
+}
+
+/// Takes filters apart that speak mostly of chunks that are gone.
+fn tidy(db: &mut Connection) -> rusqlite::Result<()> {
+    let chunks: HashMap<i64, u64> = store::docs(db)?.into_values().map(|doc| (doc.id, doc.chunks)).collect();
+    let transaction = db.transaction()?;
+    slab::tidy(&transaction, |spot| chunks.get(&spot.doc).is_some_and(|chunks| spot.seq.cast_unsigned() < *chunks))?;
+    transaction.commit()
 }
 
 /// What has to be read, in order.
@@ -272,11 +312,13 @@ struct Writer<'a> {
     jobs: &'a [Job<'a>],
     /// Documents that are being written: row and chunks so far.
     open: HashMap<usize, (i64, u64)>,
+    /// Chunks that were written.
+    added: usize,
 }
 
 impl<'a> Writer<'a> {
     fn new(db: &'a mut Connection, jobs: &'a [Job<'a>]) -> Self {
-        Self { db, jobs, open: HashMap::new() }
+        Self { db, jobs, open: HashMap::new(), added: 0 }
     }
 
     fn run(
@@ -288,11 +330,13 @@ impl<'a> Writer<'a> {
         // Documents that a session still lacks.
         let mut left = HashMap::new();
         self.jobs.iter().for_each(|job| *left.entry(job.of).or_insert(0_u64) += 1);
+        let mut loose = store::loose(self.db)?;
         while let Ok(part) = from.recv() {
             let end = sys::clock::now() + COMMIT_EVERY;
             let mut written = 0;
             self.db.execute_batch("BEGIN IMMEDIATE")?;
             let mut next = Some(part);
+            let before = self.added;
             while let Some(part) = next.take() {
                 if let Part::Done(at, _) = &part {
                     let job = &self.jobs[*at];
@@ -307,6 +351,7 @@ impl<'a> Writer<'a> {
                     next = from.recv_timeout(wait).ok();
                 }
             }
+            loose = slab::gather(self.db, loose + self.added - before)?;
             self.db.execute_batch("COMMIT")?;
             progress(*state);
         }
@@ -324,6 +369,7 @@ impl<'a> Writer<'a> {
                     bytes += chunk.packed.len() + chunk.filter.len();
                     seq += 1;
                 }
+                self.added += chunks.len();
                 self.open.insert(at, (doc, seq));
                 Ok(bytes)
             }

@@ -1,7 +1,7 @@
 //! The search: session by session, newest first, in the store where it has them and in the files where it does not.
 //! It only reads. Two threads look; what they find is handed out in order by the one that asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -11,9 +11,13 @@ use rusqlite::Connection;
 use super::chunk::{self, Entry};
 use super::query::{Needle, Query};
 use super::raw::Look;
+use super::slab::{self, Spot};
 use super::store::{self, Doc, DocKey, Docs, Store};
 use super::{Conversation, extract, fold};
 use crate::sessions::{Numbering, Source, Speaker};
+
+/// Conversations that a thread takes at once.
+const BATCH: usize = 16;
 
 /// What to do about sources that the store does not have as they are now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +61,8 @@ pub struct Excerpt {
 pub struct Outcome {
     /// Sessions that were searched as they are now.
     pub searched: u64,
+    /// Those of them that the store has as they are now.
+    pub stored: u64,
     /// Sessions that the filters leave to be searched.
     pub of: u64,
     /// Sessions found.
@@ -89,13 +95,48 @@ impl Store {
         };
         let wanted: Vec<usize> = (0..conversations.len()).filter(|at| query.admits(&conversations[*at])).collect();
         outcome.of = wanted.len() as u64;
-        let docs = self.reader().and_then(|db| store::docs(&db).ok()).unwrap_or_default();
+        let (docs, chunks) = self.reader().and_then(|db| candidates(&db, &needles).ok()).unwrap_or_default();
         let stop = AtomicBool::new(false);
-        let search =
-            Search { store: self, conversations, query, needles: &needles, rest, docs: &docs, cancel, stop: &stop };
+        let search = Search {
+            store: self,
+            conversations,
+            query,
+            needles: &needles,
+            rest,
+            docs: &docs,
+            chunks: &chunks,
+            cancel,
+            stop: &stop,
+        };
         search.run(&wanted, &mut outcome, sink);
         outcome
     }
+}
+
+/// Chunks that may hold some of the words, by document: their place, and which words, a bit for each.
+type Chunks = HashMap<i64, Vec<(Spot, u64)>>;
+
+/// All documents, and which of their chunks may hold some of the words.
+fn candidates(db: &Connection, needles: &[Needle]) -> rusqlite::Result<(Docs, Chunks)> {
+    db.execute_batch("BEGIN")?;
+    let docs = store::docs(db)?;
+    let mut chunks = Chunks::new();
+    let words: Vec<&[u16]> = needles.iter().map(|needle| needle.grams.as_slice()).collect();
+    slab::search(db, &words, |spot, mask| chunks.entry(spot.doc).or_default().push((spot, mask)))?;
+    let mut get = db.prepare("SELECT doc, seq, first, last, bits FROM filter")?;
+    let mut rows = get.query([])?;
+    while let Some(row) = rows.next()? {
+        let bits = row.get_ref(4)?.as_blob()?;
+        let mut mask = 0;
+        for (at, grams) in words.iter().enumerate() {
+            mask |= u64::from(fold::may_hold(bits, grams)) << at;
+        }
+        if mask != 0 {
+            let spot = Spot { doc: row.get(0)?, seq: row.get(1)?, first: row.get(2)?, last: row.get(3)? };
+            chunks.entry(spot.doc).or_default().push((spot, mask));
+        }
+    }
+    Ok((docs, chunks))
 }
 
 impl Query {
@@ -120,6 +161,7 @@ struct Search<'a> {
     needles: &'a [Needle],
     rest: Rest,
     docs: &'a Docs,
+    chunks: &'a Chunks,
     cancel: &'a AtomicBool,
     stop: &'a AtomicBool,
 }
@@ -129,6 +171,7 @@ struct Search<'a> {
 struct Looked {
     hit: Option<Hit>,
     covered: bool,
+    stored: bool,
     problems: Vec<String>,
 }
 
@@ -147,10 +190,11 @@ impl Search<'_> {
                 scope.spawn(move || {
                     let mut looker = Looker::new(self.store.reader(), self);
                     while !self.cancelled() {
-                        let at = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(conversation) = wanted.get(at) else { return };
-                        let looked = looker.look(*conversation);
-                        if self.cancelled() || to.send((at, looked)).is_err() {
+                        let at = next.fetch_add(BATCH, Ordering::Relaxed);
+                        let some = wanted.get(at..wanted.len().min(at + BATCH)).unwrap_or_default();
+                        let looked: Vec<Looked> = some.iter().map_while(|one| looker.look_at(*one)).collect();
+                        // A thread that waits is woken for many at once, or as soon as something was found.
+                        if looked.is_empty() || to.send((at, looked)).is_err() {
                             return;
                         }
                     }
@@ -162,11 +206,13 @@ impl Search<'_> {
             let mut turn = 0;
             'all: for (at, looked) in from {
                 early.insert(at, looked);
-                while let Some(looked) = early.remove(&turn) {
-                    turn += 1;
-                    if self.hand_out(looked, outcome, sink).is_break() {
-                        self.stop.store(true, Ordering::Relaxed);
-                        break 'all;
+                while let Some(some) = early.remove(&turn) {
+                    for looked in some {
+                        turn += 1;
+                        if self.hand_out(looked, outcome, sink).is_break() {
+                            self.stop.store(true, Ordering::Relaxed);
+                            break 'all;
+                        }
                     }
                 }
                 if self.cancelled() {
@@ -184,6 +230,7 @@ impl Search<'_> {
         sink: &mut dyn FnMut(Hit) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         outcome.searched += u64::from(looked.covered);
+        outcome.stored += u64::from(looked.stored);
         outcome.problems.extend(looked.problems.into_iter().take(100_usize.saturating_sub(outcome.problems.len())));
         if let Some(hit) = looked.hit {
             outcome.found += 1;
@@ -217,12 +264,20 @@ struct Matched {
 
 impl<'a> Looker<'a> {
     fn new(db: Option<Connection>, search: &'a Search<'a>) -> Self {
+        // One look at the database as it is now: without a transaction each question would lock and unlock it.
+        let db = db.filter(|db| db.execute_batch("BEGIN").is_ok());
         Self { db, search, look: Look::new(), raw: Vec::new() }
+    }
+
+    /// `None` when it was cancelled meanwhile.
+    fn look_at(&mut self, at: usize) -> Option<Looked> {
+        let looked = self.look(at);
+        (!self.search.cancelled()).then_some(looked)
     }
 
     fn look(&mut self, at: usize) -> Looked {
         let conversation = &self.search.conversations[at];
-        let mut looked = Looked { covered: true, ..Looked::default() };
+        let mut looked = Looked { covered: true, stored: true, ..Looked::default() };
         let mut hit = Hit { conversation: at, hits: 0, excerpts: Vec::new() };
         for (nth, source) in conversation.sources.iter().enumerate() {
             let doc = self.search.docs.get(&DocKey::of(conversation, source)).filter(|doc| doc.done);
@@ -261,8 +316,10 @@ impl<'a> Looker<'a> {
             && let Some(turns) = self.stored(doc)
         {
             looked.covered &= fresh;
+            looked.stored &= fresh;
             return turns;
         }
+        looked.stored = false;
         if self.search.rest == Rest::Leave {
             looked.covered = false;
             return Turns::new();
@@ -280,8 +337,14 @@ impl<'a> Looker<'a> {
 
     /// Searches a document of the store; `None` when it is not there any more, or damaged.
     fn stored(&mut self, doc: &Doc) -> Option<Turns> {
-        let groups = self.candidates(doc).ok()??;
+        let groups = self.groups(doc);
+        if groups.is_empty() {
+            return Some(Turns::new());
+        }
         let db = self.db.as_ref()?;
+        if !store::same(db, doc).ok()? {
+            return None;
+        }
         let mut get = db.prepare_cached("SELECT packed FROM chunk WHERE doc = ?1 AND seq = ?2").ok()?;
         let mut found = Turns::new();
         let (query, needles, raw) = (self.search.query, self.search.needles, &mut self.raw);
@@ -305,39 +368,33 @@ impl<'a> Looker<'a> {
         Some(found)
     }
 
-    /// Groups of chunks that may hold turns with all words. Turns never reach from one group into another.
-    /// `None` when the document is not as it was any more.
-    fn candidates(&self, doc: &Doc) -> rusqlite::Result<Option<Vec<Vec<i64>>>> {
-        let Some(db) = self.db.as_ref() else { return Ok(None) };
-        let mut get = db.prepare_cached("SELECT seq, first, last, bits FROM filter WHERE doc = ?1 AND seq < ?2")?;
-        let mut rows = get.query([doc.id, doc.chunks.cast_signed()])?;
+    /// Groups of chunks that may hold turns with all words. Turns never reach from one group into another: those that a
+    /// turn is in follow each other, and have it in their span.
+    fn groups(&self, doc: &Doc) -> Vec<Vec<i64>> {
+        let mut chunks: Vec<(Spot, u64)> = self.search.chunks.get(&doc.id).cloned().unwrap_or_default();
+        // What was written over, or never finished, may be told of as well.
+        chunks.retain(|(spot, _)| spot.seq.cast_unsigned() < doc.chunks);
+        chunks.sort_by_key(|(spot, _)| spot.seq);
         let full = full_mask(self.search.needles.len());
-        let (mut groups, mut group, mut all, mut end, mut count) = (Vec::new(), Vec::new(), 0, i64::MIN, 0);
-        while let Some(row) = rows.next()? {
-            let (seq, first, last): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            let bits = row.get_ref(3)?.as_blob()?;
-            let mut mask = 0;
-            for (at, needle) in self.search.needles.iter().enumerate() {
-                mask |= u64::from(fold::may_hold(bits, &needle.grams)) << at;
-            }
-            if first > end {
+        let (mut groups, mut group, mut all, mut end) = (Vec::new(), Vec::new(), 0, i64::MIN);
+        for (spot, mask) in chunks {
+            if spot.first > end {
                 let done = std::mem::take(&mut group);
                 if all == full {
                     groups.push(done);
                 }
                 all = 0;
             }
-            if mask != 0 {
-                group.push(seq);
+            if group.last() != Some(&spot.seq) {
+                group.push(spot.seq);
             }
             all |= mask;
-            end = end.max(last);
-            count += 1;
+            end = end.max(spot.last);
         }
         if all == full {
             groups.push(group);
         }
-        Ok((count == doc.chunks).then_some(groups))
+        groups
     }
 
     /// Searches a source by having it told.

@@ -4,7 +4,8 @@
 //!
 //! The way of a text: [`Reads::tell`] gives pieces → `extract` turns them into entries (turn, speaker, tool, text) in
 //! chunks of about 64 KiB → `chunk` compresses each and makes a filter of its trigrams → `store` keeps them, newest
-//! session first. A search asks the filters, unpacks what may match, and compares for real.
+//! session first, and `slab` turns many filters on their side. A search asks them, unpacks what may match, and compares
+//! for real.
 
 mod build;
 mod chunk;
@@ -13,6 +14,7 @@ mod find;
 mod fold;
 mod query;
 mod raw;
+mod slab;
 mod store;
 
 pub use find::{Excerpt, Hit, Outcome, Rest};

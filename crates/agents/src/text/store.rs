@@ -3,6 +3,7 @@
 //! several processes: one writes (it holds a lock file), all read.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,11 +11,11 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use sys::{Failure, files};
 
 use super::chunk::Chunk;
-use super::{Conversation, Coverage};
+use super::{Conversation, Coverage, slab};
 use crate::sessions::Source;
 
 /// The layout of the database and what is extracted; raised whenever either changes.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// What people and agents said, ready to be searched. Cheap to make: it opens the database when it is asked something.
 #[derive(Debug)]
@@ -74,7 +75,24 @@ pub(super) fn stamp(source: &Source) -> (i64, i64, i64) {
 }
 
 /// All documents of the database.
-pub(super) type Docs = HashMap<DocKey, Doc>;
+pub(super) type Docs = HashMap<DocKey, Doc, BuildHasherDefault<Mix>>;
+
+/// Hashes names eight bytes at a time: there are thousands of long ones for every search, and they are the person's own.
+#[derive(Debug, Default)]
+pub(super) struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let mut mix = |word: u64| self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+        rest.iter().for_each(|byte| mix(u64::from(*byte)));
+    }
+}
 
 impl Store {
     /// The store in the folder `dir`, which is made. Never fails: what is wrong is in [`Store::warnings`], and then
@@ -189,7 +207,7 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", "normal")?;
     db.execute_batch(&format!(
         "BEGIN IMMEDIATE;
-         CREATE TABLE IF NOT EXISTS doc(id INTEGER PRIMARY KEY, agent TEXT NOT NULL, session TEXT NOT NULL,
+         CREATE TABLE IF NOT EXISTS doc(id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, session TEXT NOT NULL,
             path BLOB NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
             turns INTEGER NOT NULL, chunks INTEGER NOT NULL, done INTEGER NOT NULL, resume BLOB,
             UNIQUE(agent, session, path));
@@ -197,9 +215,26 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
             last INTEGER NOT NULL, bits BLOB NOT NULL, PRIMARY KEY(doc, seq)) WITHOUT ROWID;
          CREATE TABLE IF NOT EXISTS chunk(doc INTEGER NOT NULL, seq INTEGER NOT NULL, packed BLOB NOT NULL,
             PRIMARY KEY(doc, seq)) WITHOUT ROWID;
+         {}
          PRAGMA user_version = {LAYOUT};
-         COMMIT;"
+         COMMIT;",
+        slab::TABLES
     ))
+}
+
+/// Filters that are in no slab yet.
+pub(super) fn loose(db: &Connection) -> rusqlite::Result<usize> {
+    let count: i64 = db.query_row("SELECT count(*) FROM filter", [], |row| row.get(0))?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// True when the database has `doc` as it was when it was listed.
+pub(super) fn same(db: &Connection, doc: &Doc) -> rusqlite::Result<bool> {
+    let mut get = db.prepare_cached("SELECT size, mtime, inode, chunks, done FROM doc WHERE id = ?1")?;
+    let now = get.query_row([doc.id], |row| {
+        Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get::<_, i64>(3)?.cast_unsigned(), row.get(4)?))
+    });
+    Ok(now.optional()? == Some((doc.stamp(), doc.chunks, doc.done)))
 }
 
 /// All documents.

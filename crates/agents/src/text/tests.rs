@@ -209,6 +209,29 @@ fn a_build_cut_off_anywhere_goes_on_to_the_same_end() {
 }
 
 #[test]
+fn a_store_grows_a_little_at_a_time_newest_first_to_the_same_end() {
+    let sessions: Vec<_> =
+        (0..300).map(|n| texts(&["same words", &format!("number{n}x {}", "x ".repeat(3_000))])).collect();
+    let shelf = Shelf::new(&sessions);
+    let mut had = 0;
+    for _ in 0..10_000 {
+        let now = shelf.store().grow(&shelf.conversations(), std::time::Duration::from_millis(2)).unwrap();
+        assert!(now.sessions >= had, "what was there stays");
+        had = now.sessions;
+        // The first of the list come first: what is found has no gaps but where two readers were busy.
+        let found: Vec<_> =
+            shelf.find(&query("same words"), Rest::Leave).0.iter().map(|hit| hit.conversation).collect();
+        assert_eq!(found.len() as u64, had);
+        assert!(found.last().is_none_or(|last| *last < found.len() + 2), "{found:?}");
+        if now.complete() {
+            break;
+        }
+    }
+    assert_eq!(shelf.count("same words"), 300);
+    assert_eq!(shelf.count("number7x"), 1);
+}
+
+#[test]
 fn two_builders_at_once_end_with_everything_once() {
     let sessions: Vec<_> = (0..60).map(|_| texts(&["twice or once"])).collect();
     let shelf = Shelf::new(&sessions);

@@ -47,14 +47,17 @@ impl Out {
         }
     }
 
-    /// A value as indented JSON.
+    /// A value as indented JSON, written while it is made.
     ///
     /// # Errors
     /// When it has no JSON form.
     pub fn json(&mut self, value: &impl serde::Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(value)
+        let mut safe = Safe { waiting: Vec::with_capacity(2 * PIECE), out: self };
+        // What the reader of stdout does not take is noted there, so that only the value itself can fail.
+        serde_json::to_writer_pretty(&mut safe, value)
             .map_err(|error| Failure::new("could not write the answer as JSON").cause(error))?;
-        self.line(&sys::text::json_safe(&text));
+        safe.waiting.push(b'\n');
+        safe.hand_on(0);
         Ok(())
     }
 
@@ -119,6 +122,43 @@ impl Out {
         self.flush();
         let error = self.failed.take()?;
         Some(Failure::new("could not write the answer").cause(sys::failure::plain(&error)))
+    }
+}
+
+/// Bytes of JSON that are made safe at once.
+const PIECE: usize = 64 << 10;
+
+/// Makes JSON safe for a terminal, piece by piece.
+struct Safe<'o> {
+    waiting: Vec<u8>,
+    out: &'o mut Out,
+}
+
+impl Safe<'_> {
+    /// Writes what waits, but for the last `keep` bytes.
+    fn hand_on(&mut self, keep: usize) {
+        let rest = self.waiting.split_off(self.waiting.len().saturating_sub(keep));
+        // It is UTF-8: the pieces end at characters.
+        let text = String::from_utf8_lossy(&self.waiting);
+        self.out.bytes(sys::text::json_safe(&text).as_bytes());
+        self.waiting.truncate(0);
+        self.waiting.extend_from_slice(&rest);
+    }
+}
+
+impl Write for Safe<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= PIECE {
+            let begun = self.waiting.iter().rev().take(4).position(|byte| (*byte as i8) >= -0x40);
+            // Behind the last byte that begins a character there may be the rest of it, or not.
+            self.hand_on(begun.map_or(0, |after| after + 1));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

@@ -104,6 +104,8 @@ pub(super) fn run(args: &Args, context: &Context, out: &mut Out) -> Result<u8, F
     let told = count(&history.snapshot, &query, &history.costs);
     if args.json {
         out.json(&told)?;
+        // The process ends: giving back a hundred thousand pieces of memory one by one takes as long as reading them.
+        std::mem::forget(history);
         return Ok(0);
     }
     print(&told, view, &history, context, out);
@@ -240,11 +242,11 @@ fn explain(args: &Args, zone: &TimeZone, context: &Context, out: &mut Out) -> Re
     let Some(id) = &args.session else {
         return Err(Failure::usage("explain needs a session").hint("`lazyagents sessions` lists them"));
     };
-    let history = History::load(context)?;
-    let session = history.one(id)?;
+    let mut history = History::load(context)?;
+    let session = history.one(id)?.clone();
     let mut rows =
         vec![["time", "role", "model", "input", "cache read", "cache write", "output", ""].map(str::to_owned).to_vec()];
-    history.library.explain(session, &mut |path, response, model, fate| {
+    history.library.explain(&session, &mut |path, response, model, fate| {
         let why = match &fate {
             Fate::Counted => format!("counted  {}:{}", short(context, path), response.offset),
             Fate::Elsewhere(first) => format!("the same response is in {}", short(context, first)),

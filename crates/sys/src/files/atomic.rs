@@ -91,6 +91,15 @@ pub fn write_whole(path: &Path, bytes: &[u8], mode: Mode) -> Result<bool, Failur
     write(path, bytes, mode, After::Whole)
 }
 
+/// As [`write_atomic`] without any fsync: readers see the old file or the new one, but after a power cut it may hold
+/// anything. Only for what is disposable and bears its own checksum, such as an index.
+///
+/// # Errors
+/// As [`write_atomic`].
+pub fn write_disposable(path: &Path, bytes: &[u8], mode: Mode) -> Result<bool, Failure> {
+    write(path, bytes, mode, After::Anything)
+}
+
 /// Makes the file `path`, whose folders are made, with `bytes` in it, and waits until both are on the disk. For a file
 /// that nobody looks for before we say so, such as the record of an operation: one fsync, where replacing takes two.
 ///
@@ -119,6 +128,8 @@ enum After {
     Lasting,
     /// The old or the new one.
     Whole,
+    /// It is not waited for.
+    Anything,
 }
 
 fn write(path: &Path, bytes: &[u8], mode: Mode, after: After) -> Result<bool, Failure> {
@@ -138,6 +149,7 @@ fn write_resolved(target: &Path, bytes: &[u8], mode: Mode, after: After) -> io::
         Err(error) => return Err(error),
     };
     if let Some(old) = &old
+        && after != After::Anything
         && holds(target, old, bytes)
     {
         return tighten(target, old, mode);
@@ -160,7 +172,9 @@ fn write_resolved(target: &Path, bytes: &[u8], mode: Mode, after: After) -> io::
         keep_owner(temporary.as_file(), old);
         set_mode(temporary.as_file(), mode.of_existing(mode_of(old)))?;
     }
-    temporary.as_file().sync_all()?;
+    if after != After::Anything {
+        temporary.as_file().sync_all()?;
+    }
     fault::point("replacing a file")?;
     temporary.persist(target).map_err(|error| error.error)?;
     fault::point("after a file was replaced")?;

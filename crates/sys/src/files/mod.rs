@@ -19,7 +19,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path};
 
 pub use atomic::{
-    Mode, UPDATE_MAX, resolve, sweep, update, update_under, update_whole, write_atomic, write_new, write_whole,
+    Mode, UPDATE_MAX, resolve, sweep, update, update_under, update_whole, write_atomic, write_disposable, write_new,
+    write_whole,
 };
 pub use backup::{KEEP, backup};
 pub use draft::Draft;
@@ -154,6 +155,22 @@ pub fn append_line(path: &Path, line: &str) -> Result<(), Failure> {
     open_append(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| Failure::io("write", path, &error))
+}
+
+/// Adds `bytes` at the end of the file `path`, which has to be there, without any fsync; where they begin. Who calls it
+/// holds a lock, and what is added bears its own checksum: after a power cut it may be anything.
+///
+/// # Errors
+/// When it is not there, is no regular file or may not be written.
+pub fn append_disposable(path: &Path, bytes: &[u8]) -> Result<u64, Failure> {
+    let failed = |error: io::Error| Failure::io("write", path, &error);
+    let mut file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    if !meta.is_file() {
+        return Err(failed(not_regular()));
+    }
+    file.write_all(bytes).map_err(failed)?;
+    Ok(meta.len())
 }
 
 /// The content of the regular file `path`, links followed; `None` when there is none.

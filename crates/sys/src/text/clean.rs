@@ -137,19 +137,42 @@ fn strip(text: &str, newline: char, tab: &str) -> String {
 /// JSON text whose strings hold no character that a terminal obeys and JSON does not demand to be escaped: C1 controls,
 /// DEL, and what turns the direction of writing become `\u` escapes. The value stays the same (RFC 8259, section 7).
 pub fn json_safe(json: &str) -> std::borrow::Cow<'_, str> {
-    let obeyed = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if !json.contains(obeyed) {
-        return json.into();
-    }
+    let Some(mut at) = next_obeyed(json.as_bytes(), 0) else { return json.into() };
     let mut safe = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if obeyed(c) {
-            safe.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            safe.push(c);
-        }
+    let mut done = 0;
+    loop {
+        safe.push_str(&json[done..at]);
+        let Some(c) = json[at..].chars().next() else { break };
+        safe.push_str(&format!("\\u{:04x}", u32::from(c)));
+        done = at + c.len_utf8();
+        let Some(next) = next_obeyed(json.as_bytes(), done) else { break };
+        at = next;
     }
+    safe.push_str(&json[done..]);
     safe.into()
+}
+
+/// Where the next character that [`json_safe`] escapes begins, in UTF-8. Most text has none, and is passed over many bytes
+/// at a time.
+fn next_obeyed(text: &[u8], from: usize) -> Option<usize> {
+    let begins = |byte: u8| matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2);
+    let is = |at: usize| match text[at..] {
+        [0x7f, ..] | [0xc2, ..=0x9f, ..] | [0xd8, 0x9c, ..] => true,
+        [0xe2, 0x80, last, ..] => matches!(last, 0x8e | 0x8f | 0xaa..=0xae),
+        [0xe2, 0x81, last, ..] => matches!(last, 0xa6..=0xa9),
+        _ => false,
+    };
+    let mut start = from;
+    for chunk in text.get(from..)?.chunks(64) {
+        if chunk.iter().fold(false, |any, byte| any | begins(*byte)) {
+            let mut places = (start..start + chunk.len()).filter(|at| begins(text[*at]));
+            if let Some(at) = places.find(|at| is(*at)) {
+                return Some(at);
+            }
+        }
+        start += chunk.len();
+    }
+    None
 }
 
 #[cfg(test)]
@@ -191,6 +214,24 @@ mod tests {
     fn clean_text_pads_like_any_text() {
         assert_eq!(format!("{:>4}|", Clean::from("ab")), "  ab|");
         assert_eq!(Clean::from("ab").len(), 2);
+    }
+
+    #[test]
+    fn json_is_escaped_where_a_terminal_would_obey_and_nowhere_else() {
+        let all: String = ('\u{20}'..='\u{2100}').chain(['界', '\u{1f600}']).collect();
+        let wanted = |c: char| match c {
+            '\u{7f}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                format!("\\u{:04x}", u32::from(c))
+            }
+            c => c.to_string(),
+        };
+        assert_eq!(json_safe(&all), all.chars().map(wanted).collect::<String>());
+        assert!(matches!(json_safe("é — \u{2028}"), std::borrow::Cow::Borrowed(_)));
     }
 
     #[test]

@@ -14,6 +14,8 @@ mod reader;
 mod settle;
 mod tell;
 
+use std::ffi::OsStr;
+use std::fs::DirEntry;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -22,7 +24,7 @@ use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::provider::Provides;
-use crate::read::{all_in, has_ext, small_file};
+use crate::read::{entries_in, has_ext, may_be_dir, small_file};
 use crate::records::lines;
 use crate::sessions::removal::plain_id;
 use crate::sessions::{Facts, Kind, Part, Piece, Reader, Reads, Removal, Retention, Settlement, Source};
@@ -93,17 +95,18 @@ impl Adapter for ClaudeCode {
 impl Reads for ClaudeCode {
     fn sources(&self, _around: &Surroundings, places: &Places, found: &mut dyn FnMut(Source)) {
         let Some(projects) = &places.sessions else { return };
-        let mut take = |path: &std::path::Path| {
-            if has_ext(path, "jsonl") {
-                Source::at(path, Kind::Lines).into_iter().for_each(&mut *found);
+        let mut take = |name: &OsStr, entry: &DirEntry| {
+            if has_ext(Path::new(name), "jsonl") {
+                Source::of_entry(entry, Kind::Lines).into_iter().for_each(&mut *found);
             }
         };
-        for project in all_in(projects) {
-            for path in all_in(&project) {
-                if has_ext(&path, "jsonl") {
-                    take(&path);
-                } else {
-                    all_in(&path.join("subagents")).iter().for_each(|path| take(path));
+        for (_, project) in entries_in(projects).iter().filter(|(_, project)| may_be_dir(project)) {
+            for (name, entry) in entries_in(&project.path()) {
+                if has_ext(Path::new(&name), "jsonl") {
+                    take(&name, &entry);
+                } else if may_be_dir(&entry) {
+                    let agents = entries_in(&entry.path().join("subagents"));
+                    agents.iter().for_each(|(name, entry)| take(name, entry));
                 }
             }
         }

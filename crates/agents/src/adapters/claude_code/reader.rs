@@ -9,7 +9,7 @@ use std::path::Path;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-use crate::records::book::Book;
+use crate::records::book::{Book, IMPOSSIBLE};
 use crate::records::frame::words;
 use crate::records::{Record, lines};
 use crate::sessions::{Claim, Facts, Part, Reader, Response, Role, Source, Tokens};
@@ -152,6 +152,10 @@ impl ClaudeReader {
                 reasoning: took.known_count("thinkingTokens"),
                 requests: 0,
             };
+            if tokens.are_impossible() {
+                self.book.skip(offset, IMPOSSIBLE);
+                continue;
+            }
             let model = self.book.model(part, plain(model));
             claims.push(Claim { at: self.memory.last, model, tokens, cost: took.dollars("costUSD"), offset });
         }

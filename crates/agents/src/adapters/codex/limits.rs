@@ -96,7 +96,8 @@ fn record(line: &[u8]) -> Option<(String, i64, Vec<Limit>)> {
 
 /// Seconds since 1970, or in older versions from the record on.
 fn resets(window: &Record<'_>, as_of: i64) -> Option<i64> {
-    let seconds = |key: &str| window.known_count(key).and_then(|count| i64::try_from(count).ok());
+    #[allow(clippy::cast_possible_truncation)]
+    let seconds = |key: &str| window.number(key).filter(|count| (0.0..1e15).contains(count)).map(|count| count as i64);
     let at = match seconds("resets_at") {
         Some(at) => at.checked_mul(1000),
         None => seconds("resets_in_seconds")?.checked_mul(1000)?.checked_add(as_of),

@@ -20,7 +20,7 @@ use crate::adapter::{About, Adapter, Capability, Places, Surroundings, Tilde};
 use crate::hooks::Hooks;
 use crate::limits::Limits;
 use crate::provider::Provides;
-use crate::read::{all_in, head, is_dir};
+use crate::read::{all_in, entries_in, head, is_dir, may_be_dir};
 use crate::records::{Record, lines};
 use crate::sessions::removal::plain_id;
 use crate::sessions::{Facts, Kind, Piece, Reader, Reads, Removal, Source};
@@ -92,15 +92,16 @@ impl Reads for Codex {
             let mut files = Vec::new();
             // Year, month, day; the archive is flat.
             gather(&root, 3, &mut files);
-            let plain: HashSet<PathBuf> = files.iter().filter(|path| !is_packed(path)).cloned().collect();
-            for path in files {
-                let packed = is_packed(&path);
+            let packed: HashSet<PathBuf> = files
+                .iter()
+                .filter(|source| source.kind == Kind::Zstd)
+                .map(|source| source.path.with_extension(""))
+                .collect();
+            let plain: HashSet<PathBuf> =
+                files.iter().map(|source| &source.path).filter(|path| packed.contains(*path)).cloned().collect();
+            for source in files {
                 // One that is packed keeps its plain twin for a while.
-                if packed && plain.contains(&path.with_extension("")) {
-                    continue;
-                }
-                let kind = if packed { Kind::Zstd } else { Kind::Lines };
-                if let Some(source) = Source::at(&path, kind) {
+                if source.kind == Kind::Lines || !plain.contains(&source.path.with_extension("")) {
                     found(Source { archived, ..source });
                 }
             }
@@ -171,13 +172,14 @@ fn zipped(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn gather(folder: &Path, deeper: u8, files: &mut Vec<PathBuf>) {
-    for path in all_in(folder) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+fn gather(folder: &Path, deeper: u8, files: &mut Vec<Source>) {
+    for (name, entry) in entries_in(folder) {
+        let name = name.to_string_lossy();
         if name.starts_with("rollout-") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.zst")) {
-            files.push(path);
-        } else if deeper > 0 && !name.contains('.') && is_dir(&path) {
-            gather(&path, deeper - 1, files);
+            let kind = if name.ends_with(".zst") { Kind::Zstd } else { Kind::Lines };
+            files.extend(Source::of_entry(&entry, kind));
+        } else if deeper > 0 && !name.contains('.') && may_be_dir(&entry) && is_dir(&entry.path()) {
+            gather(&entry.path(), deeper - 1, files);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
-use crate::records::book::Book;
+use crate::records::book::{Book, IMPOSSIBLE, is_id};
 use crate::records::frame::words;
 use crate::records::{Record, instant, lines};
 use crate::sessions::{Facts, FirstPrompt, Part, Reader, Response, Role, Source, Tokens};
@@ -108,14 +108,14 @@ impl CodexReader {
 
     fn opened(&mut self, meta: &Record<'_>) {
         self.memory.known = true;
-        if let Some(id) = meta.text("id").filter(|id| !id.is_empty()) {
+        if let Some(id) = meta.text("id").filter(|id| is_id(id)) {
             self.memory.named = id.into_owned();
         }
         let spawned = meta.object("source").and_then(|source| source.raw("subagent")).is_some();
         if spawned || meta.is("thread_source", "subagent") {
             let own = self.memory.named.clone();
-            let above = meta.text("session_id").filter(|id| !id.is_empty() && *id != own);
-            if let Some(parent) = above.or_else(|| meta.text("parent_thread_id")) {
+            let above = meta.text("session_id").filter(|id| is_id(id) && *id != own);
+            if let Some(parent) = above.or_else(|| meta.text("parent_thread_id").filter(|id| is_id(id))) {
                 self.memory.subagent = Some(own);
                 self.memory.named = parent.into_owned();
             }
@@ -128,8 +128,8 @@ impl CodexReader {
 
     fn response(&mut self, part: usize, offset: u64, at: Option<i64>, payload: &Record<'_>) {
         let Some(usage) = payload.object("usage") else { return };
-        if let Some(total) = payload.object("thread_token_usage") {
-            self.memory.total = counts(&total);
+        if let Some(total) = payload.object("thread_token_usage").map(|total| counts(&total)).filter(can_be) {
+            self.memory.total = total;
         }
         let key = payload.text("response_id").map_or(0, |id| Response::key(id.as_bytes()));
         self.bill(part, key, offset, at, counts(&usage));
@@ -160,6 +160,10 @@ impl CodexReader {
         let Some(info) = payload.object("info") else { return };
         let Some(total) = info.object("total_token_usage") else { return };
         let now = counts(&total);
+        if !can_be(&now) {
+            self.book.skip(offset, IMPOSSIBLE);
+            return;
+        }
         let before = std::mem::replace(&mut self.memory.total, now);
         let grew = now.iter().zip(before).all(|(now, before)| *now >= before);
         let more = if grew { std::array::from_fn(|kind| now[kind] - before[kind]) } else { now };
@@ -295,6 +299,12 @@ fn counts(usage: &Record<'_>) -> [u64; 5] {
     kinds.map(|kind| usage.count(kind))
 }
 
+/// True for a sum that a session can have come to.
+fn can_be(counts: &[u64; 5]) -> bool {
+    const MOST: u64 = 1_000_000_000_000_000;
+    counts.iter().all(|count| *count <= MOST)
+}
+
 impl Reader for CodexReader {
     fn lines(&mut self, chunk: &[u8], at: u64) {
         for (at, line) in lines::of(chunk, at) {
@@ -376,9 +386,22 @@ fn weigh(line: &[u8]) -> Weight {
                 b"item_completed" if memmem::find(head, b"\"item\":{\"type\":\"AgentMessage\"").is_some() => {
                     Weight::Nothing
                 }
+                b"item_completed"
+                    if memmem::find(head, b"\"item\":{\"type\":\"CommandExecution\"").is_some() && went_well(line) =>
+                {
+                    Weight::Nothing
+                }
                 _ => Weight::All,
             }
         }
         _ => Weight::All,
     }
+}
+
+/// True when the only exit code in an item is 0 and nothing says that it failed.
+fn went_well(line: &[u8]) -> bool {
+    let mut codes = memmem::find_iter(line, b"\"exit_code\":");
+    let zero =
+        codes.next().and_then(|at| line.get(at + 12..at + 14)).is_some_and(|code| code == b"0," || code == b"0}");
+    zero && codes.next().is_none() && memmem::find(line, b"failed").is_none()
 }

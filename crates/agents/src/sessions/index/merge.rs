@@ -4,11 +4,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::Snapshot;
+use serde::{Deserialize, Serialize};
+
+use super::family::{self, Keys};
 use super::store::Entry;
 use crate::adapter::by_id;
 use crate::sessions::rows::SkippedRow;
-use crate::sessions::{Part, Response, Role, Settlement, Source, Tokens};
+use crate::sessions::source::AgentId;
+use crate::sessions::{Facts, Part, Response, Role, Settlement, Source, Tokens, source};
 
 /// Milliseconds of a slot: all offsets of time zones are multiples of it.
 const SLOT: i64 = 15 * 60 * 1000;
@@ -17,7 +20,7 @@ const SLOT: i64 = 15 * 60 * 1000;
 pub const SIZES: [u64; 3] = [100_000, 200_000, 272_000];
 
 /// How long the prompts of some responses were.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Size {
     /// It is not told of each one.
     #[default]
@@ -37,10 +40,11 @@ impl Size {
 }
 
 /// One session.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// The agent's id.
-    pub agent: &'static str,
+    #[serde(with = "source::agent")]
+    pub agent: AgentId,
     /// Its id, the agent's own.
     pub id: String,
     /// The best title; without one the first prompt says what it is about.
@@ -76,7 +80,7 @@ pub struct Session {
 }
 
 /// A file of a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionSource {
     /// The file.
     pub source: Source,
@@ -87,7 +91,7 @@ pub struct SessionSource {
 }
 
 /// What was counted in one quarter of an hour (UTC).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slot {
     /// Whose requests.
     pub role: Role,
@@ -150,11 +154,14 @@ struct Gathered<'e> {
     parts: Vec<(&'e Part, &'e Entry)>,
 }
 
-fn gather(entries: &[Entry]) -> Vec<Gathered<'_>> {
+/// A source and what it says.
+pub(super) type Told<'e> = (&'e Entry, &'e Facts);
+
+fn gather<'e>(told: &[Told<'e>]) -> Vec<Gathered<'e>> {
     let mut sessions: Vec<Gathered<'_>> = Vec::new();
     let mut by_id: HashMap<(&'static str, &str), usize> = HashMap::new();
-    for entry in entries {
-        for part in &entry.facts.parts {
+    for (entry, facts) in told {
+        for part in &facts.parts {
             let at = *by_id.entry((entry.agent, &part.session)).or_insert_with(|| {
                 sessions.push(Gathered { agent: entry.agent, id: &part.session, parts: Vec::new() });
                 sessions.len() - 1
@@ -183,15 +190,30 @@ fn own_start(session: &Gathered<'_>) -> i64 {
     session.parts.iter().filter_map(|(part, _)| part.updated).max().unwrap_or(i64::MAX)
 }
 
-pub(super) fn merge(entries: &[Entry]) -> Snapshot {
-    let mut seen: HashMap<(&'static str, u64), ()> = HashMap::new();
+/// What some sources add up to.
+pub(super) struct Merged {
+    /// The sessions and their families, the newest first.
+    pub(super) sessions: Vec<(Session, u32)>,
+    /// The families of the sources.
+    pub(super) families: Vec<u32>,
+    /// What the families have in common.
+    pub(super) keys: Keys,
+}
+
+/// Adds up sources whose families are all here, in the order of their names. The families are numbered from `first` on.
+pub(super) fn merge(told: &[Told<'_>], first: u32) -> Merged {
+    let (families, keys) = family::of(told.iter().map(|(entry, facts)| (entry.agent, *facts)), first);
+    // A response has one owner within its family, and no other family has it.
+    let mut seen: family::Hashed<()> = family::Hashed::default();
     let mut sessions = Vec::new();
-    for gathered in gather(entries) {
+    for gathered in gather(told) {
         let settled = settle(&gathered);
         let mut session = describe(&gathered);
+        let family = keys.family(family::session(gathered.agent, gathered.id)).unwrap_or(first);
+        let salt = Response::key(&family.to_le_bytes());
         let mut slots: BTreeMap<(Option<i64>, Role, Option<usize>, Size), Slot> = BTreeMap::new();
         each_response(&gathered, &settled, |_, response, model, replaced| {
-            if replaced || response.key != 0 && seen.insert((gathered.agent, response.key), ()).is_some() {
+            if replaced || response.key != 0 && seen.insert(response.key ^ salt, ()).is_some() {
                 return;
             }
             let model = model.map(|name| place(&mut session.models, name));
@@ -218,11 +240,18 @@ pub(super) fn merge(entries: &[Entry]) -> Snapshot {
         session.slots = slots.into_values().collect();
         // A log alone, or a sub-agent whose parent is gone, is no row.
         if gathered.parts.iter().any(|(part, _)| !part.aside && !part.subagent) {
-            sessions.push(session);
+            sessions.push((session, family));
         }
     }
-    sessions.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
-    Snapshot { sessions, skipped: skipped(entries), files: entries.len() }
+    sort(&mut sessions);
+    Merged { sessions, families, keys }
+}
+
+/// The newest first.
+pub(super) fn sort(sessions: &mut [(Session, u32)]) {
+    sessions.sort_by(|(a, _), (b, _)| {
+        b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)).then_with(|| a.agent.cmp(b.agent))
+    });
 }
 
 fn settle(gathered: &Gathered<'_>) -> Settlement {
@@ -301,22 +330,27 @@ fn describe(gathered: &Gathered<'_>) -> Session {
     session
 }
 
-fn skipped(entries: &[Entry]) -> Vec<SkippedRow> {
+/// What was left out of the sources.
+pub(super) fn skipped(entries: &[Entry]) -> Vec<SkippedRow> {
     let mut rows = Vec::new();
     for entry in entries {
         let path = || entry.source.path.to_string_lossy().into_owned();
         if let Some(why) = &entry.failed {
             rows.push(SkippedRow { path: path(), lines: 0, why: why.clone() });
         }
-        let skips = entry.facts.skipped.iter();
-        rows.extend(skips.map(|skip| SkippedRow { path: path(), lines: skip.lines, why: skip.why.clone() }));
+        rows.extend(entry.skipped.iter().map(|skip| SkippedRow {
+            path: path(),
+            lines: skip.lines,
+            why: skip.why.clone(),
+        }));
     }
     rows
 }
 
-pub(super) fn explain(entries: &[Entry], session: &Session, each: &mut Explained<'_>) {
+/// Tells `each` what became of every response of `session`; `told` is its family.
+pub(super) fn explain(told: &[Told<'_>], session: &Session, each: &mut Explained<'_>) {
     let mut owners: HashMap<(&'static str, u64), &Path> = HashMap::new();
-    for gathered in gather(entries) {
+    for gathered in gather(told) {
         let settled = settle(&gathered);
         let asked = gathered.agent == session.agent && gathered.id == session.id;
         each_response(&gathered, &settled, |entry, response, model, replaced| {

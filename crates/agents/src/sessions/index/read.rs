@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::store::Entry;
+use super::store::{self, Disk, Entry};
 use crate::adapter::Adapter;
 use crate::sessions::{Facts, Kind, Reader, Response, Source};
 
@@ -21,29 +21,34 @@ const TAIL: u64 = 256;
 #[derive(Debug, Default)]
 pub(super) struct Buffer(Vec<u8>);
 
-/// What `source` says now; `None` when it has vanished.
-pub(super) fn entry(
-    adapter: &'static dyn Adapter,
-    source: Source,
-    before: Option<Entry>,
-    dir: &Path,
-    buffer: &mut Buffer,
-) -> Option<Entry> {
-    let earlier = before.clone();
+/// A source to be read: what was known of it, if anything.
+pub(super) struct Todo {
+    pub(super) adapter: &'static dyn Adapter,
+    pub(super) source: Source,
+    pub(super) before: Option<Entry>,
+}
+
+/// What a source says now; `None` when it has vanished. `disk` has the facts of what was known.
+pub(super) fn entry(todo: Todo, disk: Option<&Disk>, dir: &Path, buffer: &mut Buffer) -> Option<Entry> {
+    let Todo { adapter, source, before } = todo;
     let read = match source.kind {
         Kind::Whole => whole(adapter, &source, dir).map(|facts| (facts, source.size, 0)),
         Kind::Zstd => packed(adapter, &source, buffer),
-        Kind::Lines => lines(adapter, &source, before, buffer),
+        Kind::Lines => lines(adapter, &source, before.as_ref(), disk, buffer),
     };
     let agent = adapter.about().id;
+    let new = |source, offset, tail, facts: Facts, failed| {
+        let skipped = facts.skipped.clone();
+        Entry { agent, source, offset, tail, skipped, failed, family: 0, place: None, facts: Some(facts), fresh: false }
+    };
     match read {
-        Ok((facts, offset, tail)) => Some(Entry { agent, source, offset, tail, facts, failed: None }),
+        Ok((facts, offset, tail)) => Some(new(source, offset, tail, facts, None)),
         // Agents delete their own files; that is no fault.
         Err(_) if !source.path.exists() => None,
         // What was known of it stays, and it is read again next time: a database may only be locked at the moment.
-        Err(why) => Some(match earlier {
+        Err(why) => Some(match before {
             Some(earlier) => Entry { failed: Some(why), ..earlier },
-            None => Entry { agent, source, offset: 0, tail: 0, facts: Facts::default(), failed: Some(why) },
+            None => new(source, 0, 0, Facts::default(), Some(why)),
         }),
     }
 }
@@ -55,18 +60,26 @@ fn whole(adapter: &dyn Adapter, source: &Source, dir: &Path) -> Result<Facts, St
     reads.read_whole(source, dir)
 }
 
-fn lines(adapter: &dyn Adapter, source: &Source, before: Option<Entry>, buffer: &mut Buffer) -> Gone {
+fn lines(
+    adapter: &dyn Adapter,
+    source: &Source,
+    before: Option<&Entry>,
+    disk: Option<&Disk>,
+    buffer: &mut Buffer,
+) -> Gone {
     let Some(reads) = adapter.reads() else { return Err("it cannot be read".to_owned()) };
     let failed = |error: std::io::Error| format!("{error}");
     let mut file = File::open(&source.path).map_err(failed)?;
     if !file.metadata().map_err(failed)?.is_file() {
         return Err("it is not a regular file".to_owned());
     }
+    // One that has another time and did not grow may have been written anew within its old length.
     let grown = before.filter(|before| {
-        before.failed.is_none() && before.source.inode == source.inode && before.offset <= source.size
+        before.failed.is_none() && before.source.inode == source.inode && before.source.size < source.size
     });
     let grown = grown.filter(|before| tail(&mut file, before.offset).is_ok_and(|tail| tail == before.tail));
-    let (offset, facts) = grown.map_or((0, None), |before| (before.offset, Some(before.facts)));
+    let grown = grown.and_then(|before| Some((before.offset, store::facts(disk, before)?)));
+    let (offset, facts) = grown.map_or((0, None), |(offset, facts)| (offset, Some(facts)));
     file.seek(SeekFrom::Start(offset)).map_err(failed)?;
     let mut reader = reads.reader(source, facts);
     let (end, skipped) = feed(&mut file, offset, reader.as_mut(), buffer).map_err(failed)?;

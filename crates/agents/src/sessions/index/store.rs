@@ -1,30 +1,63 @@
-//! The file of the index: a version, a checksum, and every entry. What cannot be read back is as good as none.
+//! The index on disk, disposable and safe with several processes. `sessions.bin` has what all sources add up to and a
+//! list of them, replaced as a whole; `facts-<n>.bin` has what each single source says, which is only needed when one
+//! changed, and grows. Every part bears a checksum: what cannot be read back is as good as none.
 
-use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sys::Failure;
-use sys::files::{self, Mode};
+use sys::files::{self, Lock, Mode};
 
-use crate::adapter::by_id;
-use crate::sessions::{Facts, Kind, Response, Source};
+use super::Snapshot;
+use super::family::Keys;
+use crate::sessions::source::AgentId;
+use crate::sessions::{Facts, Response, Skip, Source, source};
 
 /// Changed whenever an older file would be read wrongly: a field, an adapter's way of counting.
-const VERSION: &[u8] = b"lazyagents index 3\n";
+const VERSION: &[u8] = b"lazyagents index 5\n";
+
+/// The largest file that is read, bytes.
+const LARGEST: usize = 4 << 30;
+
+/// Bytes of facts that may be out of date before they are written anew, beside half of all.
+const WASTE: u64 = 4 << 20;
 
 /// One source and what it says.
-#[derive(Clone, Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
-    pub(super) agent: &'static str,
+    #[serde(with = "source::agent")]
+    pub(super) agent: AgentId,
     pub(super) source: Source,
     /// Bytes that have been read: the rest is half a line.
     pub(super) offset: u64,
     /// The first bytes and those before `offset`, hashed: a file that has others there is another one.
     pub(super) tail: u64,
-    pub(super) facts: Facts,
+    /// What was left out of it.
+    pub(super) skipped: Vec<Skip>,
     /// Why nothing could be read.
     pub(super) failed: Option<String>,
+    /// Sources that have a session or a response in common are one family.
+    pub(super) family: u32,
+    /// Where the facts are on disk.
+    pub(super) place: Option<Place>,
+    /// The facts, while they are only in memory.
+    #[serde(skip)]
+    pub(super) facts: Option<Facts>,
+    /// Its place is counted from where they are being added.
+    #[serde(skip)]
+    pub(super) fresh: bool,
+}
+
+/// Where the facts of a source are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Place {
+    at: u64,
+    length: u64,
+    sum: u64,
 }
 
 impl Entry {
@@ -34,97 +67,263 @@ impl Entry {
     }
 }
 
-#[derive(Deserialize)]
-struct Stored {
-    agent: String,
-    path: Vec<u8>,
-    kind: Kind,
-    size: u64,
-    mtime: i128,
-    inode: u64,
-    archived: bool,
-    offset: u64,
-    tail: u64,
-    facts: Facts,
+/// Tells two lists of sources apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Print([u64; 2]);
+
+impl Print {
+    /// Of sources in their order: every agent, name, size, time and number.
+    pub(super) fn of<'a>(sources: impl Iterator<Item = (&'static str, &'a Source)>) -> Self {
+        let mut print = [0x9e37_79b9_7f4a_7c15, 0x2545_f491_4f6c_dd1d];
+        let mut mix = |word: u64| {
+            print[0] = (print[0] ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
+            print[1] = (print[1].rotate_left(23) ^ word).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        };
+        for (agent, source) in sources {
+            mix(sum(agent.as_bytes()));
+            let (words, rest) = source.path.as_os_str().as_encoded_bytes().as_chunks::<8>();
+            words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+            mix(Response::key(rest));
+            let [low, high] = [0, 64].map(|shift| ((source.mtime >> shift) & i128::from(u64::MAX)) as u64);
+            for word in [low, high, source.size, source.inode, source.kind as u64, u64::from(source.archived)] {
+                mix(word);
+            }
+        }
+        Self(print)
+    }
+}
+
+/// What the index knows.
+#[derive(Debug)]
+pub(super) struct State {
+    /// What it all adds up to.
+    pub(super) snapshot: std::sync::Arc<Snapshot>,
+    /// The family of each session, in the order of the snapshot.
+    pub(super) families: Vec<u32>,
+    /// What the sources looked like.
+    pub(super) print: Print,
+    /// Some of them could not be read.
+    pub(super) failing: bool,
+    /// The sources and keys as they were read, until they are needed: when something changed.
+    raw: Option<Vec<u8>>,
+    books: Books,
+}
+
+/// Every source, and the facts on disk.
+#[derive(Debug, Default)]
+pub(super) struct Books {
+    /// In the order of agents and names.
+    pub(super) entries: Vec<Entry>,
+    pub(super) keys: Keys,
+    pub(super) disk: Option<Disk>,
+}
+
+/// The facts on disk. The file stays readable after another process has put a newer one in its place.
+#[derive(Debug)]
+pub(super) struct Disk {
+    number: u64,
+    file: Mutex<File>,
+    /// Bytes in it.
+    length: u64,
+}
+
+impl Disk {
+    fn open(dir: &Path, number: u64) -> Option<Self> {
+        let file = File::open(dir.join(name(number))).ok()?;
+        let length = file.metadata().ok()?.len();
+        Some(Self { number, file: Mutex::new(file), length })
+    }
+
+    fn bytes(&self, place: Place) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(place.length).ok().filter(|length| *length < LARGEST)?];
+        let mut file = self.file.lock().ok()?;
+        file.seek(SeekFrom::Start(place.at)).ok()?;
+        file.read_exact(&mut bytes).ok()?;
+        (sum(&bytes) == place.sum).then_some(bytes)
+    }
+}
+
+impl Books {
+    /// What a source says; `None` when it cannot be read back.
+    pub(super) fn facts(&self, entry: &Entry) -> Option<Facts> {
+        facts(self.disk.as_ref(), entry)
+    }
+}
+
+/// As [`Books::facts`].
+pub(super) fn facts(disk: Option<&Disk>, entry: &Entry) -> Option<Facts> {
+    match (&entry.facts, entry.place) {
+        (Some(facts), _) => Some(facts.clone()),
+        (None, Some(place)) => postcard::from_bytes(&disk?.bytes(place)?).ok(),
+        (None, None) => None,
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    print: Print,
+    failing: bool,
+    /// Of the file with the facts.
+    number: u64,
+    /// Lengths and sums of what follows: what it adds up to, and the sources with their keys.
+    parts: [(u64, u64); 2],
+}
+
+impl State {
+    /// Nothing.
+    pub(super) fn empty() -> Self {
+        Self::new(Snapshot::default(), Vec::new(), Books::default())
+    }
+
+    /// Of what was read just now.
+    pub(super) fn new(snapshot: Snapshot, families: Vec<u32>, books: Books) -> Self {
+        let print = Print::of(books.entries.iter().map(|entry| (entry.agent, &entry.source)));
+        let failing = books.entries.iter().any(|entry| entry.failed.is_some());
+        Self { snapshot: snapshot.into(), families, print, failing, raw: None, books }
+    }
+
+    /// The sources and the facts.
+    pub(super) fn books(&mut self) -> &mut Books {
+        if let Some(raw) = self.raw.take() {
+            // Its sum was right. If it is no good all the same, everything is read again.
+            let (entries, keys) = postcard::from_bytes::<(Vec<Entry>, Keys)>(&raw).unwrap_or_default();
+            (self.books.entries, self.books.keys) = (entries, keys);
+        }
+        &mut self.books
+    }
+
+    /// What was saved; nothing when that is not whole.
+    pub(super) fn load(dir: &Path) -> Self {
+        // Another process may replace both files between two looks.
+        (0..3).find_map(|_| Self::read(dir)).unwrap_or_else(Self::empty)
+    }
+
+    fn read(dir: &Path) -> Option<Self> {
+        let Ok(Some(bytes)) = files::read_bounded(&file(dir), LARGEST) else { return Some(Self::empty()) };
+        let (head, rest) = head(&bytes)?;
+        let disk = Some(Disk::open(dir, head.number)?);
+        let [(length, sum_of), (more, sum_of_more)] = head.parts;
+        let (told, raw) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        if sum(told) != sum_of || raw.len() as u64 != more || sum(raw) != sum_of_more {
+            return None;
+        }
+        let (snapshot, families) = postcard::from_bytes::<(Snapshot, Vec<u32>)>(told).ok()?;
+        let books = Books { disk, ..Books::default() };
+        let Head { print, failing, .. } = head;
+        Some(Self { snapshot: snapshot.into(), families, print, failing, raw: Some(raw.to_vec()), books })
+    }
+
+    /// Saves it. Another process at the same time wins or loses as a whole.
+    pub(super) fn save(&mut self, dir: &Path) -> Result<(), Failure> {
+        const BRIEFLY: Duration = Duration::from_millis(50);
+        files::make_private_dir(dir)?;
+        // Without the lock nothing is added to a file of another process, and none is removed.
+        let lock = Lock::acquire(&dir.join("sessions.lock"), BRIEFLY, "lazyagents, reading sessions").ok();
+        let books = self.books();
+        let number = if lock.is_some() && books.may_grow(dir) { books.add(dir)? } else { books.write(dir)? };
+        let told = encoded(&(&*self.snapshot, &self.families))?;
+        let raw = encoded(&(&self.books.entries, &self.books.keys))?;
+        let parts = [&told, &raw].map(|part| (part.len() as u64, sum(part)));
+        let head = encoded(&Head { print: self.print, failing: self.failing, number, parts })?;
+        let mut bytes = Vec::with_capacity(VERSION.len() + 16 + head.len() + told.len() + raw.len());
+        bytes.extend_from_slice(VERSION);
+        bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&sum(&head).to_le_bytes());
+        [head, told, raw].iter().for_each(|part| bytes.extend_from_slice(part));
+        files::write_disposable(&file(dir), &bytes, Mode::Private)?;
+        if lock.is_some() {
+            sweep(dir, number);
+        }
+        Ok(())
+    }
+}
+
+impl Books {
+    /// True when what is new may be added to the file that there is.
+    fn may_grow(&self, dir: &Path) -> bool {
+        let Some(disk) = &self.disk else { return false };
+        let live: u64 = self.entries.iter().filter_map(|entry| entry.place).map(|place| place.length).sum();
+        let ours = || Some(head(&files::read_bounded(&file(dir), LARGEST).ok()??)?.0.number == disk.number);
+        disk.length.saturating_sub(live) < live / 2 + WASTE && ours() == Some(true)
+    }
+
+    /// Adds the facts that are only in memory.
+    fn add(&mut self, dir: &Path) -> Result<u64, Failure> {
+        let mut bytes = Vec::new();
+        for entry in &mut self.entries {
+            if let Some(facts) = entry.facts.take() {
+                entry.place = Some(put(&mut bytes, &encoded(&facts)?));
+                entry.fresh = true;
+            }
+        }
+        let Some(disk) = &mut self.disk else { return Ok(0) };
+        let start = files::append_disposable(&dir.join(name(disk.number)), &bytes)?;
+        disk.length = start + bytes.len() as u64;
+        for entry in &mut self.entries {
+            if std::mem::take(&mut entry.fresh) {
+                entry.place = entry.place.map(|place| Place { at: place.at + start, ..place });
+            }
+        }
+        Ok(disk.number)
+    }
+
+    /// Writes all facts into a new file.
+    fn write(&mut self, dir: &Path) -> Result<u64, Failure> {
+        let now = sys::clock::wall().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        let number = Response::key(format!("{} {}", now.as_nanos(), std::process::id()).as_bytes());
+        let mut bytes = Vec::new();
+        for entry in &mut self.entries {
+            let facts = match (entry.facts.take(), entry.place) {
+                (Some(facts), _) => Some(encoded(&facts)?),
+                (None, place) => place.zip(self.disk.as_ref()).and_then(|(place, disk)| disk.bytes(place)),
+            };
+            entry.place = facts.map(|facts| put(&mut bytes, &facts));
+        }
+        // What could not be read back is read from its source again, because its place says nothing.
+        files::write_disposable(&dir.join(name(number)), &bytes, Mode::Private)?;
+        self.disk = Disk::open(dir, number);
+        Ok(number)
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, facts: &[u8]) -> Place {
+    let place = Place { at: bytes.len() as u64, length: facts.len() as u64, sum: sum(facts) };
+    bytes.extend_from_slice(facts);
+    place
+}
+
+/// The head of the file, and what is behind it.
+fn head(bytes: &[u8]) -> Option<(Head, &[u8])> {
+    let (length, rest) = bytes.strip_prefix(VERSION)?.split_first_chunk::<8>()?;
+    let (sum_of, rest) = rest.split_first_chunk::<8>()?;
+    let (head, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+    (sum(head) == u64::from_le_bytes(*sum_of)).then(|| postcard::from_bytes(head).ok().map(|head| (head, rest)))?
+}
+
+fn encoded(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    postcard::to_stdvec(value).map_err(|error| Failure::new("the index has no form on disk").cause(error))
+}
+
+/// Removes what no index speaks of any more.
+fn sweep(dir: &Path, number: u64) {
+    for path in crate::read::all_in(dir) {
+        let stale = path
+            .file_name()
+            .and_then(|found| found.to_str())
+            .is_some_and(|found| found.starts_with("facts-") && found.ends_with(".bin") && found != name(number));
+        if stale {
+            // Disposable: what cannot be removed now is tried again next time.
+            let _ = files::remove_file(&path);
+        }
+    }
 }
 
 fn file(dir: &Path) -> PathBuf {
     dir.join("sessions.bin")
 }
 
-/// The entries that were saved; none when there is no file, or one that is not whole.
-pub(super) fn load(dir: &Path) -> Vec<Entry> {
-    const LARGEST: usize = 4 << 30;
-    let Ok(Some(bytes)) = files::read_bounded(&file(dir), LARGEST) else { return Vec::new() };
-    let Some((check, body)) = bytes.strip_prefix(VERSION).and_then(|rest| rest.split_first_chunk::<8>()) else {
-        return Vec::new();
-    };
-    if u64::from_le_bytes(*check) != sum(body) {
-        return Vec::new();
-    }
-    let Ok(stored) = postcard::from_bytes::<Vec<Stored>>(body) else { return Vec::new() };
-    stored.into_iter().filter_map(entry).collect()
-}
-
-fn entry(stored: Stored) -> Option<Entry> {
-    let agent = by_id(&stored.agent)?.about().id;
-    let Stored { path, kind, size, mtime, inode, archived, offset, tail, facts, .. } = stored;
-    let source = Source { path: path_of(path)?, kind, size, mtime, inode, archived };
-    Some(Entry { agent, source, offset, tail, facts, failed: None })
-}
-
-#[cfg(unix)]
-fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
-    Some(PathBuf::from(<OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes)))
-}
-
-#[cfg(not(unix))]
-fn path_of(bytes: Vec<u8>) -> Option<PathBuf> {
-    String::from_utf8(bytes).ok().map(|text| PathBuf::from(OsString::from(text)))
-}
-
-/// As [`Stored`], of what is in memory: the same bytes without a copy of everything.
-#[derive(Serialize)]
-struct Storing<'a> {
-    agent: &'a str,
-    path: &'a [u8],
-    kind: Kind,
-    size: u64,
-    mtime: i128,
-    inode: u64,
-    archived: bool,
-    offset: u64,
-    tail: u64,
-    facts: &'a Facts,
-}
-
-/// Replaces the file; another process at the same time wins or loses as a whole.
-pub(super) fn save(dir: &Path, entries: &[Entry]) -> Result<(), Failure> {
-    let stored: Vec<Storing<'_>> = entries
-        .iter()
-        // One that has never been read has nothing to keep.
-        .filter(|entry| entry.failed.is_none() || entry.facts != Facts::default())
-        .map(|entry| Storing {
-            agent: entry.agent,
-            path: entry.source.path.as_os_str().as_encoded_bytes(),
-            kind: entry.source.kind,
-            size: entry.source.size,
-            mtime: entry.source.mtime,
-            inode: entry.source.inode,
-            archived: entry.source.archived,
-            offset: entry.offset,
-            tail: entry.tail,
-            facts: &entry.facts,
-        })
-        .collect();
-    let failed = |error: postcard::Error| Failure::new("the index has no form on disk").cause(error);
-    let body = postcard::to_stdvec(&stored).map_err(failed)?;
-    let mut bytes = Vec::with_capacity(VERSION.len() + 8 + body.len());
-    bytes.extend_from_slice(VERSION);
-    bytes.extend_from_slice(&sum(&body).to_le_bytes());
-    bytes.extend_from_slice(&body);
-    files::make_private_dir(dir)?;
-    files::write_atomic(&file(dir), &bytes, Mode::Private).map(drop)
+fn name(number: u64) -> String {
+    format!("facts-{number:016x}.bin")
 }
 
 /// A checksum against damage, eight bytes at a time: the file may have hundreds of megabytes.

@@ -4,14 +4,14 @@ mod delete;
 mod export;
 mod trash;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use agents::sessions::rows::{Excerpt, Found, SessionRow, Turn};
 use agents::sessions::{Session, Speaker};
-use agents::text::{Conversation, Hit, Query, Rest, Store};
+use agents::text::{Hit, Query, Rest, Store};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -210,8 +210,9 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     let history = History::load(context)?;
     let wanted = args.wanted(&history)?;
     if args.json {
-        let rows: Vec<SessionRow> = wanted.into_iter().map(|session| history.row(session)).collect();
-        out.json(&rows)?;
+        out.json(&Rows { history: &history, sessions: &wanted })?;
+        // The process ends: giving back a hundred thousand pieces of memory one by one takes as long as reading them.
+        std::mem::forget(history);
         return Ok(0);
     }
     let now = clock::wall();
@@ -226,6 +227,18 @@ fn list(args: &ListArgs, context: &Context, out: &mut Out) -> Result<u8, Failure
     }
     told_skips(&history, out);
     Ok(0)
+}
+
+/// The rows of sessions, made one by one while they are written.
+struct Rows<'a> {
+    history: &'a History,
+    sessions: &'a [&'a Session],
+}
+
+impl serde::Serialize for Rows<'_> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.sessions.iter().map(|session| self.history.row(session)))
+    }
 }
 
 /// How long the beginnings of ids have to be to tell all sessions apart: those of some agents begin with the time.
@@ -347,14 +360,20 @@ fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Resu
     let now = jiff::Timestamp::try_from(clock::wall()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     let query = Query::parse(text, &now.to_zoned_datetime(zone)).map_err(Failure::usage)?;
     let history = History::load(context)?;
-    let wanted = args.wanted(&history)?;
+    let mut query = query;
+    // The limit is that of what is found.
+    query.limits.sessions = args.limit.unwrap_or(usize::MAX);
+    let wanted = ListArgs { limit: None, ..args.clone() }.wanted(&history)?;
     let all = history.conversations();
-    let chosen: HashSet<(&str, &str)> = wanted.iter().map(|session| (session.agent, session.id.as_str())).collect();
-    let among: Vec<_> = all.into_iter().filter(|one| chosen.contains(&(one.agent, one.session))).collect();
-    let store = Store::open(&history.dir);
+    let by_id: HashMap<(&str, &str), &Session> =
+        wanted.iter().map(|session| ((session.agent, session.id.as_str()), *session)).collect();
+    let among: Vec<_> = all.into_iter().filter(|one| by_id.contains_key(&(one.agent, one.session))).collect();
+    let mut store = Store::open(&history.dir);
     let mut found = Vec::new();
+    let begun = clock::now();
     let outcome = store.search(&among, &query, Rest::Scan, &AtomicBool::new(false), &mut |hit| {
-        found.extend(among.get(hit.conversation).and_then(|one| found_row(&history, one, hit)));
+        let session = among.get(hit.conversation).and_then(|one| by_id.get(&(one.agent, one.session)));
+        found.extend(session.map(|session| found_row(&history, session, hit)));
         ControlFlow::Continue(())
     });
     for problem in outcome.problems.iter().chain(store.warnings()) {
@@ -362,11 +381,28 @@ fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Resu
     }
     if args.json {
         out.json(&found)?;
-        return Ok(u8::from(found.is_empty()));
+    } else {
+        print_found(&found, text, &history, out);
     }
-    for one in &found {
+    out.flush();
+    // The answer is there. What the next one will not have to read from the files any more takes a little of the time
+    // that this one took.
+    if outcome.stored < outcome.searched && !outcome.ended_early {
+        let time = (begun.elapsed() / 4).max(std::time::Duration::from_millis(50));
+        if let Err(failure) = store.grow(&history.conversations(), time) {
+            out.say(&clean_lines(&failure.to_string()));
+        }
+    }
+    let code = u8::from(found.is_empty());
+    std::mem::forget(history);
+    Ok(code)
+}
+
+fn print_found(found: &[Found], text: &str, history: &History, out: &mut Out) {
+    let short_ids = beginnings(history);
+    for one in found {
         let title: String = clean(&first_line(one.title.as_deref().unwrap_or_default())).chars().take(100).collect();
-        let id: String = one.id.chars().take(beginnings(&history)).collect();
+        let id: String = one.id.chars().take(short_ids).collect();
         out.heading(&format!("{}  {}  {title}", clean(&id), one.agent));
         for excerpt in &one.excerpts {
             out.line(&format!("  {:>4}  {}", excerpt.turn, clean(&excerpt.text)));
@@ -375,23 +411,14 @@ fn search(text: &str, args: &ListArgs, context: &Context, out: &mut Out) -> Resu
     if found.is_empty() {
         out.say(&format!("{} was found in no session", clean(text)));
     }
-    Ok(u8::from(found.is_empty()))
 }
 
-fn found_row(history: &History, one: &Conversation<'_>, hit: Hit) -> Option<Found> {
-    let session = history.snapshot.sessions.iter().find(|s| s.agent == one.agent && s.id == one.session)?;
+fn found_row(history: &History, session: &Session, hit: Hit) -> Found {
     let row = history.row(session);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let excerpts = hit.excerpts.into_iter();
     let excerpts = excerpts.map(|found| Excerpt { turn: found.turn, role: found.role, text: words(&found.text) });
-    Some(Found {
-        agent: row.agent,
-        id: row.id,
-        title: row.title,
-        cwd: row.cwd,
-        hits: hit.hits,
-        excerpts: excerpts.collect(),
-    })
+    Found { agent: row.agent, id: row.id, title: row.title, cwd: row.cwd, hits: hit.hits, excerpts: excerpts.collect() }
 }
 
 fn alias(id: &str, name: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, Failure> {
