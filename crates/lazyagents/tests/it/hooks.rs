@@ -179,6 +179,17 @@ fn links_and_modes_stay() {
     }
 }
 
+/// Report A17.
+#[test]
+fn a_file_that_is_no_settings_file_any_more_is_refused_by_its_size() {
+    let home = home();
+    let padding = " ".repeat(17 << 20);
+    home.write(home.home().join(SETTINGS), format!("{{\"a\": 1}}{padding}"));
+    let refused = run(&home, &["enable", "notify", "--agent", "claude-code"]);
+    assert!(refused.code() == 1 && refused.err().contains("16 MiB"), "{refused}");
+    assert_eq!(std::fs::metadata(home.home().join(SETTINGS)).unwrap().len(), (17 << 20) + 8);
+}
+
 /// Report E1.
 #[test]
 fn twice_and_a_second_version_are_one_entry() {

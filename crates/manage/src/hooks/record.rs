@@ -94,7 +94,7 @@ impl Record {
         let same = |mine: &Mine, print: &str| mine.event == entry.event && mine.fingerprint == print;
         self.owned(agent, file).is_some_and(|owned| {
             let print = entry.fingerprint();
-            owned.entries.iter().any(|mine| same(mine, &print))
+            owned.entries.iter().any(|mine| same(mine, print))
         })
     }
 
