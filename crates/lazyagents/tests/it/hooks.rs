@@ -215,19 +215,19 @@ fn twice_and_a_second_version_are_one_entry() {
 #[test]
 fn many_at_once_lose_nothing() {
     let home = home();
-    for at in 0..12 {
+    for at in 0..20 {
         hook(&home, &format!("h{at}"), &json!({"hooks": [{"event": "Stop", "command": format!("echo {at}")}]}));
     }
     std::thread::scope(|scope| {
-        for at in 0..12 {
+        for at in 0..20 {
             let home = &home;
             scope.spawn(move || run(home, &["enable", &format!("h{at}"), "--agent", "claude-code"]).ok());
         }
     });
     let text = home.read(home.home().join(SETTINGS));
-    assert!((0..12).all(|at| text.contains(&format!("\"echo {at}\""))), "{text}");
+    assert!((0..20).all(|at| text.contains(&format!("\"echo {at}\""))), "{text}");
     std::thread::scope(|scope| {
-        for at in 0..12 {
+        for at in 0..20 {
             let home = &home;
             scope.spawn(move || run(home, &["disable", &format!("h{at}")]).ok());
         }

@@ -81,7 +81,7 @@ impl Record {
     pub(super) fn put(&self, data: &Path) -> Result<Act, Failure> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::new("could not write down which hooks are ours").cause(error))?;
-        Ok(Act::Put { path: Self::file(data), bytes: format!("{text}\n").into_bytes(), mode: Mode::Normal })
+        Ok(Act::Put { path: Self::file(data), bytes: format!("{text}\n").into_bytes(), mode: Mode::Private })
     }
 
     /// What is ours in a file.
