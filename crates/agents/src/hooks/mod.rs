@@ -66,14 +66,16 @@ pub struct Entry {
     pub matcher: Option<String>,
     /// As it is written.
     pub value: Value,
+    /// The [`fingerprint`] of that.
+    pub print: String,
     /// What it runs.
     pub commands: Vec<Command>,
 }
 
 impl Entry {
     /// What tells it from others of its event, whatever the order of its keys.
-    pub fn fingerprint(&self) -> String {
-        fingerprint(&self.value)
+    pub fn fingerprint(&self) -> &str {
+        &self.print
     }
 }
 

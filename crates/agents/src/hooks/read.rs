@@ -122,6 +122,7 @@ fn entry(event: &str, known: bool, index: usize, element: &Value, rules: &Rules)
         at: sys::path!["hooks", event, index],
         shape,
         matcher,
+        print: super::fingerprint(element),
         value: element.clone(),
         commands,
     })

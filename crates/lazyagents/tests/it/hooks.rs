@@ -179,6 +179,17 @@ fn links_and_modes_stay() {
     }
 }
 
+/// Report A17.
+#[test]
+fn a_file_that_is_no_settings_file_any_more_is_refused_by_its_size() {
+    let home = home();
+    let padding = " ".repeat(17 << 20);
+    home.write(home.home().join(SETTINGS), format!("{{\"a\": 1}}{padding}"));
+    let refused = run(&home, &["enable", "notify", "--agent", "claude-code"]);
+    assert!(refused.code() == 1 && refused.err().contains("16 MiB"), "{refused}");
+    assert_eq!(std::fs::metadata(home.home().join(SETTINGS)).unwrap().len(), (17 << 20) + 8);
+}
+
 /// Report E1.
 #[test]
 fn twice_and_a_second_version_are_one_entry() {
@@ -204,19 +215,19 @@ fn twice_and_a_second_version_are_one_entry() {
 #[test]
 fn many_at_once_lose_nothing() {
     let home = home();
-    for at in 0..12 {
+    for at in 0..20 {
         hook(&home, &format!("h{at}"), &json!({"hooks": [{"event": "Stop", "command": format!("echo {at}")}]}));
     }
     std::thread::scope(|scope| {
-        for at in 0..12 {
+        for at in 0..20 {
             let home = &home;
             scope.spawn(move || run(home, &["enable", &format!("h{at}"), "--agent", "claude-code"]).ok());
         }
     });
     let text = home.read(home.home().join(SETTINGS));
-    assert!((0..12).all(|at| text.contains(&format!("\"echo {at}\""))), "{text}");
+    assert!((0..20).all(|at| text.contains(&format!("\"echo {at}\""))), "{text}");
     std::thread::scope(|scope| {
-        for at in 0..12 {
+        for at in 0..20 {
             let home = &home;
             scope.spawn(move || run(home, &["disable", &format!("h{at}")]).ok());
         }
@@ -417,7 +428,7 @@ fn rack() -> Rack {
 }
 
 fn world(size: (u16, u16), rack: Rack) -> World {
-    let mut world = World::of(&context(&[], &[], "tui: { hidden: [sessions, usage] }"), size);
+    let mut world = World::of(&context(&[], &[], "tui: { hidden: [sessions, providers, usage] }"), size);
     world.go("hooks");
     let number = world.app.hooks.reads;
     world.event(Event::Hooks { number, rack: Arc::new(rack) });

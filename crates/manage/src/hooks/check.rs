@@ -201,7 +201,7 @@ fn twice(
             }
         }
         let print = entry.fingerprint();
-        if !seen.insert((entry.event.clone(), print.clone())) {
+        if !seen.insert((entry.event.as_str(), print)) {
             continue;
         }
         let times =
@@ -219,7 +219,7 @@ fn twice(
                 agent: seat.agent,
                 file: seat.file.clone(),
                 event: entry.event.clone(),
-                fingerprint: print,
+                fingerprint: print.to_owned(),
                 times: times - 1,
                 hook: mine.map(|mine| mine.hook.clone()).unwrap_or_default(),
                 all: false,

@@ -3,7 +3,6 @@
 //! and nothing of it is run. Reads only.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -196,6 +195,14 @@ fn missing(command: &str, root: &Path) -> Option<PathBuf> {
     (!inside || !root.join(relative).exists()).then(|| PathBuf::from(relative))
 }
 
+/// True for a file that may be run.
+fn runs(meta: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    return !meta.is_file();
+}
+
 /// Every file below `dir`, with its place below `root`.
 fn gather(
     root: &Path,
@@ -254,7 +261,7 @@ fn gather(
         }
         let most = usize::try_from(FILE).unwrap_or(usize::MAX);
         let bytes = files::read_bounded(&path, most)?.unwrap_or_default();
-        let mode = if meta.permissions().mode() & 0o111 == 0 { Mode::Normal } else { Mode::Script };
+        let mode = if runs(&meta) { Mode::Script } else { Mode::Normal };
         let relative = path.strip_prefix(root).map_err(|_| refused(&path, "it is not in the folder"))?;
         files.push((relative.to_owned(), bytes, mode));
     }

@@ -162,6 +162,16 @@ fn notes(seat: &Seat, from: usize, planned: &mut Planned) {
     {
         notes.push(format!("{} takes nothing of {} as it is: {oddity}", seat.name, seat.file.display()));
     }
+    let elsewhere = seat.looks.iter().skip(1).find(|look| !look.entries.is_empty());
+    if let Some(other) =
+        elsewhere.filter(|_| seat.rules.strict && written && seat.ours().is_none_or(|look| !look.exists))
+    {
+        let (name, file) = (other.path.display(), seat.file.display());
+        notes.push(format!(
+            "{}: hooks of yours are in {name}; it reads {file} too, and says at its start that there are both",
+            seat.name
+        ));
+    }
     let there = seat.looks.iter().flat_map(|look| &look.entries);
     for entry in there.filter(|_| written) {
         let mine = |step: &&Step| matches!(step.verb, Verb::Add) && step.event == entry.event;

@@ -81,7 +81,7 @@ impl Record {
     pub(super) fn put(&self, data: &Path) -> Result<Act, Failure> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Failure::new("could not write down which hooks are ours").cause(error))?;
-        Ok(Act::Put { path: Self::file(data), bytes: format!("{text}\n").into_bytes(), mode: Mode::Normal })
+        Ok(Act::Put { path: Self::file(data), bytes: format!("{text}\n").into_bytes(), mode: Mode::Private })
     }
 
     /// What is ours in a file.
@@ -94,7 +94,7 @@ impl Record {
         let same = |mine: &Mine, print: &str| mine.event == entry.event && mine.fingerprint == print;
         self.owned(agent, file).is_some_and(|owned| {
             let print = entry.fingerprint();
-            owned.entries.iter().any(|mine| same(mine, &print))
+            owned.entries.iter().any(|mine| same(mine, print))
         })
     }
 

@@ -314,6 +314,17 @@ fn an_event_that_an_agent_does_not_know_is_never_written() {
 }
 
 #[test]
+fn codex_is_known_to_speak_of_hooks_in_two_files() {
+    let inline = "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = \"command\"\ncommand = \"mine\"\n";
+    let home = Home::new(&[(".codex/config.toml", inline)]);
+    home.hook("h", &json!({"hooks": [{"event": "Stop", "command": "x"}]}));
+    let notes = home.enable("h", &["codex"]).notes.join("\n");
+    assert!(notes.contains("config.toml; it reads"), "{notes}");
+    home.disable("h", &["codex"]);
+    assert_eq!((home.read(".codex/config.toml").as_str(), home.read(".codex/hooks.json").as_str()), (inline, "(none)"));
+}
+
+#[test]
 fn each_agent_gets_its_own_words() {
     let home = Home::new(&[]);
     home.hook("notify", &notify());
