@@ -177,7 +177,14 @@ impl<'a> Providers<'a> {
         for (name, value) in run.env {
             env.set(name, value);
         }
-        let args = run.args.into_iter().map(Into::into).chain(rest.iter().cloned()).collect();
+        let given = |flag: &&str| rest.iter().take_while(|word| *word != "--").any(|word| is_flag(word, flag));
+        if let Some(flag) = run.taken.iter().find(|flag| given(flag)) {
+            return Err(refused(format!("{flag} is how {} is told the profile", about.name))
+                .hint(format!("leave {flag} out, or apply the profile with `lazyagents provider apply`")));
+        }
+        let usual = run.usual.into_iter().filter(|(flags, _)| !flags.iter().any(|flag| given(&flag)));
+        let ours = run.args.into_iter().chain(usual.flat_map(|(_, args)| args));
+        let args = ours.map(Into::into).chain(rest.iter().cloned()).collect();
         Ok(proc::Spec { program: program.into(), args, dir: None, env })
     }
 
@@ -243,4 +250,11 @@ impl<'a> Providers<'a> {
         }
         Ok((report, problems))
     }
+}
+
+/// True when a word on a command line is this flag, with its value or without.
+fn is_flag(word: &std::ffi::OsStr, flag: &str) -> bool {
+    word.to_string_lossy().strip_prefix(flag).is_some_and(|rest| {
+        rest.is_empty() || rest.starts_with('=') || (!flag.starts_with("--") && !rest.is_empty())
+    })
 }

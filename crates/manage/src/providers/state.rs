@@ -75,7 +75,7 @@ fn cell(desk: &mut Desk<'_>, profile: &Profile, state: &State) -> (Cell, String)
     let mut all = true;
     for spot in &spots {
         match desk.value(&spot.path, spot.format, &spot.at) {
-            Ok(now) => all &= now.as_ref() == Some(&spot.value),
+            Ok(now) => all &= spot.holds(now.as_ref()),
             Err(_) => return (Cell::Off, String::new()),
         }
     }

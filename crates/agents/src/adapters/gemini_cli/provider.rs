@@ -40,9 +40,9 @@ impl Provides for GeminiCli {
 
     fn run(&self, wanted: &Wanted) -> Result<Run, String> {
         speaks(wanted)?;
-        let values = [(URL, wanted.base_url.as_deref()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.literal())];
+        let values = [(URL, wanted.endpoint()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.handed())];
         let env = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
-        Ok(Run { env: env.collect(), args: Vec::new() })
+        Ok(Run { env: env.collect(), ..Run::default() })
     }
 }
 
