@@ -22,7 +22,7 @@ pub const NO_TOKEN: &str = "none";
 pub const TOKEN_VARIABLE: &str = "LAZYAGENTS_TOKEN";
 
 /// Where a token comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Token {
     /// There is none.
     None,
@@ -34,6 +34,19 @@ pub enum Token {
     Command(String),
     /// This file holds it.
     File(PathBuf),
+}
+
+impl std::fmt::Debug for Token {
+    /// Where it comes from; never a token, also not in a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::None => f.write_str("None"),
+            Self::Literal(_) => f.write_str("Literal(••••)"),
+            Self::Env(name) => f.debug_tuple("Env").field(name).finish(),
+            Self::Command(command) => f.debug_tuple("Command").field(command).finish(),
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+        }
+    }
 }
 
 /// The protocol that an endpoint speaks.
@@ -111,6 +124,12 @@ pub trait Provides: Sync {
     /// # Errors
     /// When its settings have no place for what is wanted.
     fn spots(&self, around: &Surroundings, places: &Places, wanted: &Wanted) -> Result<Vec<Spot>, String>;
+
+    /// The values that must stand in its settings already for one session with a profile: no variable or argument says
+    /// them.
+    fn needs(&self, _places: &Places) -> Vec<Spot> {
+        Vec::new()
+    }
 
     /// The environment and arguments that start one session with it; the token in `wanted` is literal, or none.
     ///

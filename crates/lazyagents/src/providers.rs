@@ -108,6 +108,16 @@ impl<'a> Providers<'a> {
             .collect())
     }
 
+    /// The agents in which a profile stands, going by what was written.
+    ///
+    /// # Errors
+    /// When what was written cannot be read.
+    pub fn written_of(&self, profile: &str) -> Result<Vec<&'static str>, Failure> {
+        let applied = Applied::load(&self.store.applied)?;
+        let ids = providers::agents().map(|(adapter, _)| adapter.about().id);
+        Ok(ids.filter(|id| applied.profile(id).as_deref() == Some(profile)).collect())
+    }
+
     fn plan(&self, wish: &Wish, left: &mut Vec<Left>) -> Result<Plan, Failure> {
         match wish {
             Wish::Apply { profile, agents } => {
@@ -165,6 +175,11 @@ impl<'a> Providers<'a> {
         let provides = adapter.provides().ok_or_else(|| refused("it cannot be told an endpoint".to_owned()))?;
         let wanted = providers::token_of(profile, &self.context.env, &self.context.paths.home)?;
         let run = provides.run(&wanted).map_err(refused)?;
+        if let Some(spot) = providers::lacking(adapter, &self.around)? {
+            let (at, file) = (sys::edit::shown(&spot.at), self.context.paths.short(&spot.path));
+            return Err(refused(format!("it needs {at} to be {} in {file}, and takes that from nowhere else", spot.value))
+                .hint(format!("set it there, or `lazyagents provider apply {}` does", clean(&profile.name))));
+        }
         let found = detection::places(self.context).into_iter().find(|agent| agent.id == about.id);
         let program = match std::path::Path::new(name).components().count() {
             1 => found.and_then(|agent| agent.binary).or_else(|| proc::which(name, &self.context.env)),
@@ -228,6 +243,10 @@ impl<'a> Providers<'a> {
                 if *cell == Cell::Applied {
                     report.push(format!("{id} uses {}", profile.name));
                 }
+            }
+            for path in &state.open {
+                let file = self.context.paths.short(path);
+                problems.push(format!("{id}: {file} holds a token and others may read it: chmod 600 {file}"));
             }
             let Some(remembered) = &state.remembered else { continue };
             if !profiles.list.iter().any(|profile| profile.name == *remembered) {

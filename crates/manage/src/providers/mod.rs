@@ -319,6 +319,21 @@ pub fn named(ids: &[String]) -> Result<Vec<&'static dyn Adapter>, Failure> {
     ids.iter().map(one).collect()
 }
 
+/// The first value that must stand in an agent's settings for one session with a profile, and does not.
+///
+/// # Errors
+/// When its settings are not understood.
+pub fn lacking(adapter: &'static dyn Adapter, around: &Surroundings) -> Result<Option<Spot>, Failure> {
+    let mut desk = Desk::of(adapter, around);
+    let needs = adapter.provides().map(|provides| provides.needs(&desk.places)).unwrap_or_default();
+    for spot in needs {
+        if !spot.holds(desk.value(&spot.path, spot.format, &spot.at)?.as_ref()) {
+            return Ok(Some(spot));
+        }
+    }
+    Ok(None)
+}
+
 /// True when its settings keep an endpoint.
 pub fn can(adapter: &dyn Adapter) -> bool {
     adapter.about().can.contains(&Capability::Providers)

@@ -32,6 +32,8 @@ pub struct State {
     pub remembered: Option<String>,
     /// Places whose value was changed since we wrote it.
     pub changed: Vec<String>,
+    /// Files that hold the token of a profile in use and that others may read.
+    pub open: Vec<std::path::PathBuf>,
     /// Why its settings cannot be read; nothing is known then.
     pub problem: Option<String>,
 }
@@ -45,6 +47,7 @@ pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[
         why: Vec::new(),
         remembered: applied.profile(id),
         changed: Vec::new(),
+        open: Vec::new(),
         problem: None,
     };
     let mut desk = Desk::of(adapter, around);
@@ -57,10 +60,30 @@ pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[
     }
     for profile in profiles {
         let (cell, why) = if can(adapter) { cell(&mut desk, profile, &state) } else { refused(&desk, profile) };
+        if cell == Cell::Applied {
+            state.open.extend(open(&desk, profile));
+        }
         state.cells.push(cell);
         state.why.push(why);
     }
     state
+}
+
+/// Files that hold a token and are readable for others.
+fn open(desk: &Desk<'_>, profile: &Profile) -> Vec<std::path::PathBuf> {
+    let spots = desk.spots(&profile.wanted()).unwrap_or_default();
+    spots.into_iter().filter(|spot| spot.secret && readable(&spot.path)).map(|spot| spot.path).collect()
+}
+
+#[cfg(unix)]
+fn readable(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn readable(_path: &std::path::Path) -> bool {
+    false
 }
 
 fn refused(desk: &Desk<'_>, profile: &Profile) -> (Cell, String) {
