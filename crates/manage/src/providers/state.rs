@@ -60,12 +60,21 @@ pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[
     }
     for profile in profiles {
         let (cell, why) = if can(adapter) { cell(&mut desk, profile, &state) } else { refused(&desk, profile) };
-        if cell == Cell::Applied {
-            state.open.extend(open(&desk, profile));
-        }
         state.cells.push(cell);
         state.why.push(why);
     }
+    // A profile that says less than the one in use is not in use as well, though all it says stands there.
+    let is = |name: &str| state.remembered.as_deref() == Some(name);
+    let whole = profiles.iter().zip(&state.cells).any(|(one, cell)| is(&one.name) && *cell == Cell::Applied);
+    for (profile, cell) in profiles.iter().zip(&mut state.cells) {
+        if whole && *cell == Cell::Applied && state.remembered.as_deref() != Some(&profile.name) {
+            *cell = Cell::Off;
+        }
+        if *cell == Cell::Applied {
+            state.open.extend(open(&desk, profile));
+        }
+    }
+    state.open.dedup();
     state
 }
 
