@@ -108,6 +108,16 @@ impl<'a> Providers<'a> {
             .collect())
     }
 
+    /// The agents in which a profile stands, going by what was written.
+    ///
+    /// # Errors
+    /// When what was written cannot be read.
+    pub fn written_of(&self, profile: &str) -> Result<Vec<&'static str>, Failure> {
+        let applied = Applied::load(&self.store.applied)?;
+        let ids = providers::agents().map(|(adapter, _)| adapter.about().id);
+        Ok(ids.filter(|id| applied.profile(id).as_deref() == Some(profile)).collect())
+    }
+
     fn plan(&self, wish: &Wish, left: &mut Vec<Left>) -> Result<Plan, Failure> {
         match wish {
             Wish::Apply { profile, agents } => {
@@ -165,6 +175,11 @@ impl<'a> Providers<'a> {
         let provides = adapter.provides().ok_or_else(|| refused("it cannot be told an endpoint".to_owned()))?;
         let wanted = providers::token_of(profile, &self.context.env, &self.context.paths.home)?;
         let run = provides.run(&wanted).map_err(refused)?;
+        if let Some(spot) = providers::lacking(adapter, &self.around)? {
+            let (at, file) = (sys::edit::shown(&spot.at), self.context.paths.short(&spot.path));
+            return Err(refused(format!("it needs {at} to be {} in {file}, and takes that from nowhere else", spot.value))
+                .hint(format!("set it there, or `lazyagents provider apply {}` does", clean(&profile.name))));
+        }
         let found = detection::places(self.context).into_iter().find(|agent| agent.id == about.id);
         let program = match std::path::Path::new(name).components().count() {
             1 => found.and_then(|agent| agent.binary).or_else(|| proc::which(name, &self.context.env)),
@@ -177,7 +192,14 @@ impl<'a> Providers<'a> {
         for (name, value) in run.env {
             env.set(name, value);
         }
-        let args = run.args.into_iter().map(Into::into).chain(rest.iter().cloned()).collect();
+        let given = |flag: &&str| rest.iter().take_while(|word| *word != "--").any(|word| is_flag(word, flag));
+        if let Some(flag) = run.taken.iter().find(|flag| given(flag)) {
+            return Err(refused(format!("{flag} is how {} is told the profile", about.name))
+                .hint(format!("leave {flag} out, or apply the profile with `lazyagents provider apply`")));
+        }
+        let usual = run.usual.into_iter().filter(|(flags, _)| !flags.iter().any(|flag| given(&flag)));
+        let ours = run.args.into_iter().chain(usual.flat_map(|(_, args)| args));
+        let args = ours.map(Into::into).chain(rest.iter().cloned()).collect();
         Ok(proc::Spec { program: program.into(), args, dir: None, env })
     }
 
@@ -222,6 +244,10 @@ impl<'a> Providers<'a> {
                     report.push(format!("{id} uses {}", profile.name));
                 }
             }
+            for path in &state.open {
+                let file = self.context.paths.short(path);
+                problems.push(format!("{id}: {file} holds a token and others may read it: chmod 600 {file}"));
+            }
             let Some(remembered) = &state.remembered else { continue };
             if !profiles.list.iter().any(|profile| profile.name == *remembered) {
                 problems.push(format!(
@@ -243,4 +269,11 @@ impl<'a> Providers<'a> {
         }
         Ok((report, problems))
     }
+}
+
+/// True when a word on a command line is this flag, with its value or without.
+fn is_flag(word: &std::ffi::OsStr, flag: &str) -> bool {
+    word.to_string_lossy().strip_prefix(flag).is_some_and(|rest| {
+        rest.is_empty() || rest.starts_with('=') || (!flag.starts_with("--") && !rest.is_empty())
+    })
 }

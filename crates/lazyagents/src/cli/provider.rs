@@ -210,11 +210,11 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
         Some(Which::Apply { profile, to }) => apply(profile, to, &providers, context, out),
         Some(Which::Clear { to }) => clear(to, &providers, context, out),
         Some(Which::Rm { profile, dry_run, json }) => {
-            let used: Vec<&str> = providers.written()?.iter().map(|adapter| adapter.about().id).collect();
+            let used = providers.written_of(&profile)?;
             let wish = Wish::Remove { profile };
             let code = fulfil(&wish, dry_run, json, Vec::new(), &providers, context, out)?;
             if !used.is_empty() && !json && !dry_run {
-                out.say("what was applied stays in the agents' settings; `lazyagents provider clear` takes it out");
+                out.say(&format!("it stays in the settings of {}; `lazyagents provider clear` takes it out", used.join(", ")));
             }
             Ok(code)
         }

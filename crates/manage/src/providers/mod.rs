@@ -161,7 +161,7 @@ pub fn plan_apply(
         let old = applied.records(id);
         let mut same = old.iter().all(|record| spots.iter().any(|spot| record.is_at(spot)));
         for spot in &spots {
-            same &= desk.value(&spot.path, spot.format, &spot.at)?.as_ref() == Some(&spot.value);
+            same &= spot.holds(desk.value(&spot.path, spot.format, &spot.at)?.as_ref());
         }
         if same && (old.is_empty() || applied.profile(id).as_deref() == Some(&profile.name)) {
             continue;
@@ -173,7 +173,7 @@ pub fn plan_apply(
         let mut kept: Vec<Record> = Vec::new();
         for spot in &spots {
             // What the person wrote themselves is theirs, even when it is the same.
-            if desk.value(&spot.path, spot.format, &spot.at)?.as_ref() != Some(&spot.value) {
+            if !spot.holds(desk.value(&spot.path, spot.format, &spot.at)?.as_ref()) {
                 let change = Change::Set { at: spot.at.clone(), value: spot.value.clone() };
                 let undo = desk.change(&spot.path, spot.format, change, spot.secret)?;
                 let made = !spot.path.exists() || old.iter().any(|old| old.file == spot.path && old.made);
@@ -317,6 +317,21 @@ pub fn named(ids: &[String]) -> Result<Vec<&'static dyn Adapter>, Failure> {
         })
     };
     ids.iter().map(one).collect()
+}
+
+/// The first value that must stand in an agent's settings for one session with a profile, and does not.
+///
+/// # Errors
+/// When its settings are not understood.
+pub fn lacking(adapter: &'static dyn Adapter, around: &Surroundings) -> Result<Option<Spot>, Failure> {
+    let mut desk = Desk::of(adapter, around);
+    let needs = adapter.provides().map(|provides| provides.needs(&desk.places)).unwrap_or_default();
+    for spot in needs {
+        if !spot.holds(desk.value(&spot.path, spot.format, &spot.at)?.as_ref()) {
+            return Ok(Some(spot));
+        }
+    }
+    Ok(None)
 }
 
 /// True when its settings keep an endpoint.

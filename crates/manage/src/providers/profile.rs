@@ -20,7 +20,7 @@ const LONGEST_TOKEN: usize = 64 << 10;
 const COMMAND_WITHIN: std::time::Duration = std::time::Duration::from_secs(20);
 
 /// One profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// Its name.
     pub name: String,
@@ -38,6 +38,13 @@ pub struct Profile {
     pub token_command: Option<String>,
     /// The file that holds the token.
     pub token_file: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Profile {
+    /// Never the token, also not in a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Profile").field("name", &self.name).field("source", &self.source()).finish_non_exhaustive()
+    }
 }
 
 /// Where a profile's token comes from, in words for people.

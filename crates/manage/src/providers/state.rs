@@ -32,6 +32,8 @@ pub struct State {
     pub remembered: Option<String>,
     /// Places whose value was changed since we wrote it.
     pub changed: Vec<String>,
+    /// Files that hold the token of a profile in use and that others may read.
+    pub open: Vec<std::path::PathBuf>,
     /// Why its settings cannot be read; nothing is known then.
     pub problem: Option<String>,
 }
@@ -45,6 +47,7 @@ pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[
         why: Vec::new(),
         remembered: applied.profile(id),
         changed: Vec::new(),
+        open: Vec::new(),
         problem: None,
     };
     let mut desk = Desk::of(adapter, around);
@@ -60,7 +63,36 @@ pub fn states(adapter: &'static dyn Adapter, around: &Surroundings, profiles: &[
         state.cells.push(cell);
         state.why.push(why);
     }
+    // A profile that says less than the one in use is not in use as well, though all it says stands there.
+    let is = |name: &str| state.remembered.as_deref() == Some(name);
+    let whole = profiles.iter().zip(&state.cells).any(|(one, cell)| is(&one.name) && *cell == Cell::Applied);
+    for (profile, cell) in profiles.iter().zip(&mut state.cells) {
+        if whole && *cell == Cell::Applied && state.remembered.as_deref() != Some(&profile.name) {
+            *cell = Cell::Off;
+        }
+        if *cell == Cell::Applied {
+            state.open.extend(open(&desk, profile));
+        }
+    }
+    state.open.dedup();
     state
+}
+
+/// Files that hold a token and are readable for others.
+fn open(desk: &Desk<'_>, profile: &Profile) -> Vec<std::path::PathBuf> {
+    let spots = desk.spots(&profile.wanted()).unwrap_or_default();
+    spots.into_iter().filter(|spot| spot.secret && readable(&spot.path)).map(|spot| spot.path).collect()
+}
+
+#[cfg(unix)]
+fn readable(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn readable(_path: &std::path::Path) -> bool {
+    false
 }
 
 fn refused(desk: &Desk<'_>, profile: &Profile) -> (Cell, String) {
@@ -75,7 +107,7 @@ fn cell(desk: &mut Desk<'_>, profile: &Profile, state: &State) -> (Cell, String)
     let mut all = true;
     for spot in &spots {
         match desk.value(&spot.path, spot.format, &spot.at) {
-            Ok(now) => all &= now.as_ref() == Some(&spot.value),
+            Ok(now) => all &= spot.holds(now.as_ref()),
             Err(_) => return (Cell::Off, String::new()),
         }
     }

@@ -1,14 +1,16 @@
 //! Where Claude Code is told of an endpoint: `env` of settings.json (agent-formats.md, Claude Code, Provider).
 
+use serde_json::{Map, Value, json};
 use sys::edit::Format;
 use sys::path;
 
 use super::ClaudeCode;
 use crate::adapter::{Places, Surroundings};
-use crate::provider::{Provides, Run, Spot, Spots, Token, Wanted, Wire};
+use crate::provider::{Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire};
 
 const URL: &str = "ANTHROPIC_BASE_URL";
 const TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";
+const KEY: &str = "ANTHROPIC_API_KEY";
 const MODEL: &str = "ANTHROPIC_MODEL";
 
 impl Provides for ClaudeCode {
@@ -28,7 +30,7 @@ impl Provides for ClaudeCode {
                 spots.secret(file(), Format::Json, path!["env", TOKEN], token.as_str());
             }
             // It takes these from the environment by itself.
-            Token::Env(name) if name == TOKEN || name == "ANTHROPIC_API_KEY" => {}
+            Token::Env(name) if name == TOKEN || name == KEY => {}
             // A command that prints the token is one of its own settings.
             Token::Env(name) => {
                 spots.put(file(), Format::Json, path!["apiKeyHelper"], format!("printenv {name}"));
@@ -41,14 +43,29 @@ impl Provides for ClaudeCode {
                 spots.put(file(), Format::Json, path!["apiKeyHelper"], format!("cat -- '{path}'"));
             }
         }
+        // These win over the command, and would go to an endpoint that they are not for.
+        if spots.has(&path!["apiKeyHelper"]) {
+            spots.hide(file(), Format::Json, path!["env", TOKEN]).hide(file(), Format::Json, path!["env", KEY]);
+        }
         spots.done()
     }
 
     fn run(&self, wanted: &Wanted) -> Result<Run, String> {
         speaks(wanted)?;
-        let mut run = Run::default();
-        let values = [(URL, wanted.base_url.as_deref()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.literal())];
-        run.env.extend(values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))));
+        // `env` of its settings wins over its environment (seen: Claude Code 2 obeyed an applied profile and not the one
+        // it was started with), and only `--settings` wins over that. The token is not in there: others see arguments.
+        let mut run = Run { taken: &["--settings"], ..Run::default() };
+        let mut env = Map::new();
+        env.extend(wanted.endpoint().map(|url| (URL.to_owned(), url.into())));
+        env.extend(wanted.model.as_deref().map(|model| (MODEL.to_owned(), model.into())));
+        let mut settings = json!({});
+        if let Some(token) = wanted.handed() {
+            env.extend([TOKEN, KEY].map(|name| (name.to_owned(), "".into())));
+            settings["apiKeyHelper"] = format!("printenv {TOKEN_VARIABLE}").into();
+            run.env.push((TOKEN_VARIABLE.to_owned(), token.to_owned()));
+        }
+        settings["env"] = Value::Object(env);
+        run.args.extend(["--settings".to_owned(), settings.to_string()]);
         Ok(run)
     }
 }

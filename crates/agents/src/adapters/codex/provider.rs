@@ -7,7 +7,7 @@ use sys::path;
 
 use super::Codex;
 use crate::adapter::{Places, Surroundings};
-use crate::provider::{OURS, Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire, refuses};
+use crate::provider::{OURS, OURS_ONCE, Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire, refuses};
 
 impl Provides for Codex {
     fn spots(&self, _around: &Surroundings, places: &Places, wanted: &Wanted) -> Result<Vec<Spot>, String> {
@@ -36,12 +36,12 @@ impl Provides for Codex {
             // A JSON text without odd characters is a TOML text as well.
             run.args.extend(["-c".to_owned(), format!("{key}={}", Value::String(value.to_owned()))]);
         };
-        set("model_provider", OURS);
+        set("model_provider", OURS_ONCE);
         if let Some(model) = &wanted.model {
             set("model", model);
         }
         for (key, value) in entry(wanted, variable)? {
-            set(&format!("model_providers.{OURS}.{key}"), value.as_str().unwrap_or_default());
+            set(&format!("model_providers.{OURS_ONCE}.{key}"), value.as_str().unwrap_or_default());
         }
         if let Some(token) = wanted.literal() {
             run.env.push((TOKEN_VARIABLE.to_owned(), token.to_owned()));

@@ -26,9 +26,9 @@ impl Provides for Copilot {
         if wanted.wire == Some(Wire::Responses) {
             env.push(("COPILOT_PROVIDER_WIRE_API".to_owned(), "responses".to_owned()));
         }
-        if let Some(token) = wanted.literal() {
+        if let Some(token) = wanted.handed() {
             env.push(("COPILOT_PROVIDER_API_KEY".to_owned(), token.to_owned()));
         }
-        Ok(Run { env, args: Vec::new() })
+        Ok(Run { env, ..Run::default() })
     }
 }

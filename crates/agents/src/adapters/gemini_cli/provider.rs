@@ -33,17 +33,29 @@ impl Provides for GeminiCli {
                 return Err(refuses("Gemini CLI", "as it is, or from the variable GEMINI_API_KEY"));
             }
         }
-        let settings = places.config_dir.join("settings.json");
-        spots.put(settings, Format::Json, path!["security", "auth", "selectedType"], "gemini-api-key");
+        sign_in(&mut spots, places);
         spots.done()
+    }
+
+    fn needs(&self, places: &Places) -> Vec<Spot> {
+        // Without it a session with a base URL ends with "Invalid auth method selected" (seen), and with another way of
+        // signing in it would go to Google with the person's account.
+        let mut spots = Spots::new();
+        sign_in(&mut spots, places);
+        spots.done().unwrap_or_default()
     }
 
     fn run(&self, wanted: &Wanted) -> Result<Run, String> {
         speaks(wanted)?;
-        let values = [(URL, wanted.base_url.as_deref()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.literal())];
+        let values = [(URL, wanted.endpoint()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.handed())];
         let env = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
-        Ok(Run { env: env.collect(), args: Vec::new() })
+        Ok(Run { env: env.collect(), ..Run::default() })
     }
+}
+
+fn sign_in(spots: &mut Spots, places: &Places) {
+    let settings = places.config_dir.join("settings.json");
+    spots.put(settings, Format::Json, path!["security", "auth", "selectedType"], "gemini-api-key");
 }
 
 fn speaks(wanted: &Wanted) -> Result<(), String> {

@@ -7,7 +7,7 @@ use sys::path;
 
 use super::OpenCode;
 use crate::adapter::{Places, Surroundings};
-use crate::provider::{OURS, Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire, refuses};
+use crate::provider::{OURS, OURS_ONCE, Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire, refuses};
 
 impl Provides for OpenCode {
     fn spots(&self, _around: &Surroundings, places: &Places, wanted: &Wanted) -> Result<Vec<Spot>, String> {
@@ -20,7 +20,7 @@ impl Provides for OpenCode {
                 return Err(refuses("OpenCode", "as it is, from an environment variable or from a file"));
             }
         };
-        let (entry, model) = (entry(wanted, key)?, model(wanted)?);
+        let (entry, model) = (entry(wanted, key)?, model(wanted, OURS)?);
         // The one that is there is the one that is read.
         let named = |name: &str| places.config_dir.join(name);
         let file = [named("opencode.jsonc"), named("opencode.json")].into_iter().find(|path| path.exists());
@@ -36,17 +36,17 @@ impl Provides for OpenCode {
 
     fn run(&self, wanted: &Wanted) -> Result<Run, String> {
         let key = wanted.literal().map(|_| format!("{{env:{TOKEN_VARIABLE}}}"));
-        let config = json!({ "model": model(wanted)?, "provider": { OURS: entry(wanted, key)? } });
+        let config = json!({ "model": model(wanted, OURS_ONCE)?, "provider": { OURS_ONCE: entry(wanted, key)? } });
         let mut env = vec![("OPENCODE_CONFIG_CONTENT".to_owned(), config.to_string())];
         if let Some(token) = wanted.literal() {
             env.push((TOKEN_VARIABLE.to_owned(), token.to_owned()));
         }
-        Ok(Run { env, args: Vec::new() })
+        Ok(Run { env, ..Run::default() })
     }
 }
 
-fn model(wanted: &Wanted) -> Result<String, String> {
-    Ok(format!("{OURS}/{}", wanted.needs_model("OpenCode")?))
+fn model(wanted: &Wanted, ours: &str) -> Result<String, String> {
+    Ok(format!("{ours}/{}", wanted.needs_model("OpenCode")?))
 }
 
 fn entry(wanted: &Wanted, key: Option<String>) -> Result<Value, String> {

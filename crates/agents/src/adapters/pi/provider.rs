@@ -7,7 +7,7 @@ use sys::path;
 
 use super::Pi;
 use crate::adapter::{Places, Surroundings};
-use crate::provider::{OURS, Provides, Run, Spot, Spots, Token, Wanted, Wire, refuses};
+use crate::provider::{OURS, Provides, Run, Spot, Spots, Token, Wanted, Wire};
 
 impl Provides for Pi {
     fn spots(&self, _around: &Surroundings, places: &Places, wanted: &Wanted) -> Result<Vec<Spot>, String> {
@@ -17,7 +17,8 @@ impl Provides for Pi {
             Token::Literal(token) => (token.clone(), true),
             Token::Env(name) => (name.clone(), false),
             Token::Command(_) | Token::File(_) => {
-                return Err(refuses("Pi", "as it is, or from an environment variable (--env-key NAME)"));
+                let takes = "as it is (--token -) or from an environment variable (--env-key NAME)";
+                return Err(format!("Pi's settings take a token only {takes}"));
             }
         };
         let api = match wanted.wire {

@@ -40,9 +40,16 @@ impl Provides for QwenCode {
 
     fn run(&self, wanted: &Wanted) -> Result<Run, String> {
         speaks(wanted)?;
-        let values = [(URL, wanted.base_url.as_deref()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.literal())];
+        let values = [(URL, wanted.endpoint()), (MODEL, wanted.model.as_deref()), (TOKEN, wanted.handed())];
         let env = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
-        Ok(Run { env: env.collect(), args: vec!["--auth-type".to_owned(), "openai".to_owned()] })
+        let mut run = Run { env: env.collect(), ..Run::default() };
+        run.usual.push((&["--auth-type"], vec!["--auth-type".to_owned(), "openai".to_owned()]));
+        // `model.name` of its settings wins over the variable (seen), and a flag that is given twice ends it (seen).
+        run.usual.extend(wanted.model.iter().map(|model| {
+            let flags: &[&str] = &["--model", "-m"];
+            (flags, vec!["--model".to_owned(), model.clone()])
+        }));
+        Ok(run)
     }
 }
 
