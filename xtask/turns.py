@@ -161,27 +161,27 @@ class Answer(http.server.BaseHTTPRequestHandler):
 AGENTS = {
     # What its program is called with; {prompt} and {id} are filled in. `hooks`: its own name of the event, or None.
     "claude": {
-        "id": "claude-code", "url": "", "model": "claude-sonnet-5-5", "key": "ANTHROPIC_AUTH_TOKEN", "wire": None, "hook": True,
+        "id": "claude-code", "url": "", "model": "claude-sonnet-5-5", "key": "ANTHROPIC_AUTH_TOKEN", "wire": None, "hook": True, "once": True,
         "run": ["-p", "{prompt}"], "resume": ["-p", "--resume", "{id}", "{prompt}"],
         "env": {"DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"},
     },
     "codex": {
-        "id": "codex", "url": "/v1", "model": "fake-model", "key": "FAKE_TOKEN", "wire": "responses", "hook": True,
+        "id": "codex", "url": "/v1", "model": "fake-model", "key": "FAKE_TOKEN", "wire": "responses", "hook": True, "once": True,
         # Trust is the person's: for this one call all hooks are run (agent-formats.md, Codex, Trust).
         "run": ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "{prompt}"],
         "resume": ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "resume", "{id}", "{prompt}"],
         "env": {},
     },
     "qwen": {
-        "id": "qwen-code", "url": "/v1", "model": "fake-model", "key": "OPENAI_API_KEY", "wire": "chat", "hook": True,
+        "id": "qwen-code", "url": "/v1", "model": "fake-model", "key": "OPENAI_API_KEY", "wire": "chat", "hook": True, "once": True,
         "run": ["-p", "{prompt}"], "resume": ["--resume", "{id}", "-p", "{prompt}"], "env": {},
     },
     "pi": {
-        "id": "pi", "url": "/v1", "model": "fake-model", "key": "FAKE_TOKEN", "wire": "chat", "hook": False,
+        "id": "pi", "url": "/v1", "model": "fake-model", "key": "FAKE_TOKEN", "wire": "chat", "hook": False, "once": False,
         "run": ["-p", "{prompt}"], "resume": ["-p", "--session", "{id}", "{prompt}"], "env": {"PI_OFFLINE": "1"},
     },
     "opencode": {
-        "id": "opencode", "url": "/v1", "model": "fake-model", "key": "FAKE_TOKEN", "wire": "chat", "hook": False,
+        "id": "opencode", "url": "/v1", "model": "fake-model", "key": "FAKE_TOKEN", "wire": "chat", "hook": False, "once": True,
         "run": ["run", "{prompt}"], "resume": ["run", "-s", "{id}", "{prompt}"], "env": {},
     },
 }
@@ -310,6 +310,12 @@ def check(world):
     world.turn("run", "And now, third?", within=25)
     must(len(model.asked) == before, "the endpoint was called after clear")
     must(not os.path.exists(fired), "the hook fired after disable")
+    if agent["once"]:
+        prompt = "And once more, fourth?"
+        words = [word.format(prompt=prompt) for word in agent["run"]]
+        world.ours("provider", "run", "fake", "--", world.program, *words)
+        must(any("fourth?" in body for _, body in model.asked[before:]), "`provider run` did not reach the endpoint")
+        print("  provider run reached it for one session")
     doctor = world.ours("doctor")
     must("✗" not in doctor, doctor)
     print("  after clear and disable neither happened; doctor is content")

@@ -7,7 +7,7 @@ use agents::Surroundings;
 use manage::desk::{Desk, View};
 use manage::hooks::{self, Cell, Desks, Library, LineState, Planned, Record, Seat, Standing};
 use sys::Failure;
-use sys::text::clean;
+use sys::text::{clean, spelled};
 
 use crate::app::event::{Effect, Event};
 use crate::app::hooks::{CellLine, CommandLine, HookLine, Job, OtherLine, Prepared, Rack};
@@ -64,7 +64,7 @@ pub fn load(context: &Context) -> Result<Rack, Failure> {
             for entry in look.entries.iter().filter(|entry| !record.is_ours(seat.agent, &look.path, entry)) {
                 others.extend(entry.commands.iter().map(|command| OtherLine {
                     agent: seat.agent,
-                    words: clean(&format!("{} -> {}", when(&entry.event, entry.matcher.as_deref()), command.command)),
+                    words: spelled(&format!("{} -> {}", when(&entry.event, entry.matcher.as_deref()), command.command)),
                     file: clean(&context.paths.short(&look.path)),
                     trust: command.trust.map(agents::hooks::Trust::words),
                 }));
@@ -79,7 +79,7 @@ fn line(context: &Context, hook: &hooks::Hook, seats: &[Seat], record: &Record) 
     let short = |path: &std::path::Path| clean(&context.paths.short(path));
     let command = |(at, line): (usize, &hooks::Line)| CommandLine {
         when: clean(&when(&line.event, line.matcher.as_deref())),
-        command: clean(&line.command),
+        command: spelled(&line.command),
         timeout: line.timeout,
         on: !hook.off.contains(&(at + 1)),
     };
@@ -153,7 +153,7 @@ fn lines(context: &Context, planned: &Planned, seen: &View) -> Vec<String> {
         }
         let words =
             format!("{}  {} -> {}", step.verb.words(), when(&step.event, step.matcher.as_deref()), step.command);
-        lines.push(format!("  {}", clean(&words)));
+        lines.push(format!("  {}", spelled(&words)));
     }
     lines.extend(planned.notes.iter().map(|note| format!("! {note}")));
     for part in parts(seen) {
@@ -169,7 +169,7 @@ fn lines(context: &Context, planned: &Planned, seen: &View) -> Vec<String> {
 /// A line of a diff: its blanks are a part of it.
 fn clean_diff(line: &str) -> String {
     let text = line.trim_start_matches([' ', '\t']);
-    format!("{}{}", " ".repeat(line.len() - text.len()), clean(text))
+    format!("{}{}", " ".repeat(line.len() - text.len()), spelled(text))
 }
 
 /// Does what was seen; what to tell the person.

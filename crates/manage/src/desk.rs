@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sys::Failure;
 use sys::edit::{self, Change};
 use sys::files::journal::{Act as Step, Edits, Journal, Open, Stop};
-use sys::files::{Mode, UPDATE_MAX, read_bounded};
+use sys::files::{Mode, UPDATE_MAX, read_bounded, resolve};
 use sys::text::human;
 
 use crate::diff;
@@ -206,7 +206,9 @@ fn edited(
     let failed = |why: String| {
         Failure::new(format!("could not change {}", path.display())).cause(why).hint("nothing was written")
     };
-    let same = |draft: &Draft| matches!(&draft.step, Step::Write { path: other, .. } if other == path);
+    // Two agents may share one file by a link.
+    let target = resolve(path)?;
+    let same = |draft: &Draft| matches!(&draft.step, Step::Write { path: other, .. } if resolve(other).is_ok_and(|other| other == target));
     let earlier = drafts.iter().position(same).map(|at| drafts.remove(at).step);
     let (old, text, mut before, mode) = match earlier {
         Some(Step::Write { old, new, edits, mode: first, .. }) => {

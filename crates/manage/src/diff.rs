@@ -54,8 +54,39 @@ pub fn unified(old: &str, new: &str, secrets: &[String]) -> Vec<String> {
     lines
 }
 
-/// A line without what looks like a secret of somebody else.
+/// True for the name of a value that is a secret whatever it looks like: `API_KEY`, `authToken`, `password`. Names of
+/// variables that hold one, of files and of counts are not.
+pub fn is_secret_name(name: &str) -> bool {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let says =
+        ["token", "apikey", "secret", "password", "passwd", "authorization", "bearer", "credential", "accesskey"];
+    let about =
+        ["envkey", "helper", "command", "file", "path", "max", "tokens", "count", "limit", "name", "type", "url"];
+    (says.iter().any(|word| plain.contains(word)) || plain == "key" || plain == "sig")
+        && !about.iter().any(|word| plain.ends_with(word) || *word == "max" && plain.starts_with(word))
+}
+
+/// The line with dots in place of a value whose name says that it is a secret: `KEY=value`, `"key": "value",`, `key = "value"`.
+fn named(line: &str) -> Option<String> {
+    let at = line.find(['=', ':'])?;
+    let name = line[..at].trim().trim_start_matches("export ").trim_matches(['"', '\'', ' ']);
+    let value = line[at + 1..].trim_start();
+    let start = line.len() - value.len();
+    let bare = value.trim_end().trim_end_matches(',').trim_matches(['"', '\'']);
+    // A place where it stands, and what holds other values, is none.
+    if bare.is_empty() || bare.starts_with(['$', '{', '[']) || matches!(bare, "null" | "true" | "false") {
+        return None;
+    }
+    let end = if line.trim_end().ends_with(',') { "," } else { "" };
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'')).map(String::from).unwrap_or_default();
+    is_secret_name(name).then(|| format!("{}{quote}{DOTS}{quote}{end}", &line[..start]))
+}
+
+/// A line without what is a secret of somebody else by its name, or looks like one.
 fn plain(line: &str) -> String {
+    if let Some(line) = named(line) {
+        return line;
+    }
     match &*MASKER {
         Some(masker) => masker.mask(line, &mut Count::default()),
         None => DOTS.to_owned(),
@@ -95,6 +126,15 @@ mod tests {
         let old = "ANTHROPIC_API_KEY=sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nA=1\n";
         let lines = unified(old, &old.replace("A=1", "A=2"), &[]);
         assert!(!lines.concat().contains("AAAAAAAA"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_is_named_a_secret_is_hidden_whatever_it_looks_like() {
+        let old = "GEMINI_API_KEY=my-secret-api-key-value\n  \"ANTHROPIC_AUTH_TOKEN\": \"hunter2\",\nexperimental_bearer_token = \"hunter2\"\n\"Authorization\": \"Bearer hunter2\"\nenv_key = \"MY_KEY\"\nmax_tokens: 10\n\"apiKey\": \"{env:X}\"\n";
+        let lines = unified(old, &format!("{old}x\n"), &[]);
+        let shown = unified("", old, &[]).concat();
+        assert!(!shown.contains("hunter2") && !shown.contains("my-secret"), "{shown} {lines:?}");
+        assert!(shown.contains("MY_KEY") && shown.contains("max_tokens: 10") && shown.contains("{env:X}"), "{shown}");
     }
 
     #[test]

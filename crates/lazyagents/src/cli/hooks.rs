@@ -350,6 +350,7 @@ impl Work<'_> {
         }
         match done.id {
             None => out.line("nothing had to change"),
+            Some(_) if done.view.parts.is_empty() => out.line("no file of an agent was changed"),
             Some(id) => out.line(&format!("done: {}; `lazyagents undo {id}` takes it back", clean(&planned.plan.what))),
         }
         Ok(0)

@@ -168,9 +168,9 @@ impl Drop for Out {
     }
 }
 
-/// A line of a diff: its blanks are what it is about.
+/// A line of a diff: nothing of it is hidden.
 pub(super) fn diff_line(line: &str) -> String {
-    sys::text::clean_lines(line).replace('\n', " ")
+    sys::text::spelled(line)
 }
 
 /// As [`table`], with every column but the first and the last `plain` ones aligned to the right, as numbers are.

@@ -45,7 +45,8 @@ impl Sheet {
     /// The step that does it; `None` when nothing changes.
     pub(super) fn act(self) -> Option<Act> {
         if self.trash {
-            return Some(Act::Trash { path: self.path });
+            // Through its links: the person's own stay.
+            return Some(Act::Trash { path: sys::files::resolve(&self.path).unwrap_or(self.path) });
         }
         (!self.changes.is_empty()).then_some(Act::Edit {
             path: self.path,

@@ -67,7 +67,9 @@ impl Applied {
             let salt = sha256(format!("{} {} {:?}", now.as_nanos(), std::process::id(), path).as_bytes());
             Self { salt: salt[..16].to_owned(), agents: serde_json::Map::new(), fresh: true }
         };
-        let Some(bytes) = read_bounded(path, MAX)? else { return Ok(fresh()) };
+        let Some(bytes) = read_bounded(path, MAX)?.filter(|bytes| !bytes.trim_ascii().is_empty()) else {
+            return Ok(fresh());
+        };
         let applied: Self = serde_json::from_slice(&bytes).map_err(|error| {
             Failure::new(format!("could not read {}", path.display()))
                 .cause(error)

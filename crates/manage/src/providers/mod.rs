@@ -245,7 +245,10 @@ pub fn plan_clear(
         let made = |path: &PathBuf| records.iter().any(|record| record.file == *path && record.made);
         let gone: Vec<PathBuf> = desk.blank().filter(|path| made(path)).collect();
         plan.acts.extend(desk.acts().map(|act| match act {
-            Act::Edit { path, .. } if gone.contains(&path) => Act::Trash { path },
+            // Through its links: the person's own stay.
+            Act::Edit { path, .. } if gone.contains(&path) => {
+                Act::Trash { path: sys::files::resolve(&path).unwrap_or(path) }
+            }
             act => act,
         }));
         forgotten.push(applied.forget(&store.applied, id));

@@ -184,7 +184,7 @@ impl Profile {
         check_name(&self.name)?;
         for (key, value) in self.fields() {
             let Some(value) = value else { continue };
-            let odd = |c: char| c.is_control() || matches!(c, '“' | '”' | '‘' | '’' | '„' | '«' | '»');
+            let odd = |c: char| sys::text::is_hidden(c) || matches!(c, '“' | '”' | '‘' | '’' | '„' | '«' | '»');
             if let Some(at) =
                 value.chars().position(|c| odd(c) || key != "tokenCommand" && key != "tokenFile" && c == '"')
             {
@@ -199,6 +199,13 @@ impl Profile {
             if rest.is_none_or(|rest| rest.is_empty() || rest.starts_with('/') || rest.contains(char::is_whitespace)) {
                 return Err(Failure::usage(format!("{} is no base URL", clean(url)))
                     .hint("it begins with https:// or http:// and has no blanks"));
+            }
+            let (host, query) = url.split_once('?').unwrap_or((url, ""));
+            let secret = |name: &str| super::super::diff::is_secret_name(name);
+            let host = host.split("://").nth(1).unwrap_or_default().split('/').next().unwrap_or_default();
+            if host.contains('@') || query.split('&').any(|pair| secret(pair.split('=').next().unwrap_or_default())) {
+                return Err(Failure::usage("a base URL must not hold a password or a key")
+                    .hint("others would see it in lists and in arguments; give it as the token"));
             }
         }
         if let Some(name) = &self.env_key {

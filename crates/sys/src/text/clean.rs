@@ -134,6 +134,30 @@ fn strip(text: &str, newline: char, tab: &str) -> String {
     kept
 }
 
+/// Text that is going to be obeyed by something else, such as a command of a shell, with nothing of it hidden: what a
+/// terminal obeys, what has no width and what turns the direction of writing is spelled (`\u{1b}`, `\n`), never dropped.
+pub fn spelled(text: &str) -> String {
+    let mut words = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => words.push_str("\\n"),
+            '\t' => words.push_str("\\t"),
+            _ if is_hidden(c) => words.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
+            _ => words.push(c),
+        }
+    }
+    words
+}
+
+/// True for a character that is not seen, or not where it stands: controls (C0, C1), what turns the direction of writing,
+/// what joins or parts without a width, tags and other formats (Unicode, general category Cf).
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
 /// JSON text whose strings hold no character that a terminal obeys and JSON does not demand to be escaped: C1 controls,
 /// DEL, and what turns the direction of writing become `\u` escapes. The value stays the same (RFC 8259, section 7).
 pub fn json_safe(json: &str) -> std::borrow::Cow<'_, str> {
@@ -178,6 +202,13 @@ fn next_obeyed(text: &[u8], from: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_hidden_is_spelled_and_nothing_is_dropped() {
+        let command = "true \u{1b}]0; touch x; \u{7}\n\u{202e}a\u{200b}é";
+        assert_eq!(super::spelled(command), "true \\u{1b}]0; touch x; \\u{7}\\n\\u{202e}a\\u{200b}é");
+        assert!(super::spelled(command).chars().all(|c| !super::is_hidden(c)));
+    }
 
     #[test]
     fn one_line_has_no_escape_and_no_line_end() {

@@ -10,7 +10,7 @@ pub mod human;
 mod scan;
 mod sgr;
 
-pub use clean::{Clean, Untrusted, clean, clean_bytes, clean_lines, json_safe};
+pub use clean::{Clean, Untrusted, clean, clean_bytes, clean_lines, is_hidden, json_safe, spelled};
 pub use fit::{clip, elide_middle, take, wrap};
 
 /// Scalars kept of one grapheme cluster; further marks are dropped, so that no cell holds unbounded text.

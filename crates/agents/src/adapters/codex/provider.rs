@@ -25,7 +25,10 @@ impl Provides for Codex {
         if let Some(model) = &wanted.model {
             spots.put(file(), Format::Toml, path!["model"], model.as_str());
         }
-        spots.put(file(), Format::Toml, path!["model_providers", OURS], Value::Object(entry));
+        // Value by value: what else the person has in that table is theirs.
+        for (key, value) in entry {
+            spots.put(file(), Format::Toml, path!["model_providers", OURS, key.as_str()], value);
+        }
         spots.done()
     }
 

@@ -27,10 +27,24 @@ impl Provides for OpenCode {
         let file = file.unwrap_or_else(|| named("opencode.json"));
         let mut spots = Spots::new();
         spots.put(file.clone(), Format::Json, path!["model"], model);
-        match secret {
-            true => spots.secret(file, Format::Json, path!["provider", OURS], entry),
-            false => spots.put(file, Format::Json, path!["provider", OURS], entry),
-        };
+        // Value by value: what else the person has there is theirs.
+        for key in ["npm", "name"] {
+            spots.put(file.clone(), Format::Json, path!["provider", OURS, key], entry[key].clone());
+        }
+        let options = |key: &str| path!["provider", OURS, "options", key];
+        spots.put(file.clone(), Format::Json, options("baseURL"), entry["options"]["baseURL"].clone());
+        match (entry["options"].get("apiKey").cloned(), secret) {
+            (None, _) => {}
+            (Some(key), true) => {
+                spots.secret(file.clone(), Format::Json, options("apiKey"), key);
+            }
+            (Some(key), false) => {
+                spots.put(file.clone(), Format::Json, options("apiKey"), key);
+            }
+        }
+        let name = wanted.needs_model("OpenCode")?;
+        let at = path!["provider", OURS, "models", name, "name"];
+        spots.put(file, Format::Json, at, name);
         spots.done()
     }
 

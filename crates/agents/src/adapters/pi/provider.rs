@@ -33,10 +33,15 @@ impl Provides for Pi {
         let mut spots = Spots::new();
         spots.put(settings(), Format::Json, path!["defaultProvider"], OURS);
         spots.put(settings(), Format::Json, path!["defaultModel"], model);
-        match secret {
-            true => spots.secret(models, Format::Json, path!["providers", OURS], entry),
-            false => spots.put(models, Format::Json, path!["providers", OURS], entry),
-        };
+        // Value by value: what else the person has there is theirs.
+        for name in ["baseUrl", "api", "apiKey", "models"] {
+            let (at, value) = (path!["providers", OURS, name], entry[name].clone());
+            if secret && name == "apiKey" {
+                spots.secret(models.clone(), Format::Json, at, value);
+            } else {
+                spots.put(models.clone(), Format::Json, at, value);
+            }
+        }
         spots.done()
     }
 

@@ -64,6 +64,5 @@ pub(super) fn difference(app: &App, line: &str) -> Line<'static> {
         Some(b'@') => app.theme.dim(),
         _ => app.theme.base(),
     };
-    // Its blanks are what it is about.
-    Line::styled(format!("  {}", text::clean_lines(line).replace('\n', " ")), style)
+    Line::styled(format!("  {}", text::spelled(line)), style)
 }

@@ -8,7 +8,7 @@ use manage::hooks::{Cell, Hook, Library, LineState, Planned, Record, Seat, Stand
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use sys::text::{clean, clean_lines};
+use sys::text::{clean, clean_lines, spelled};
 
 use super::super::out::table;
 use super::super::{Out, short};
@@ -173,7 +173,7 @@ pub(super) fn matrix(library: &Library, seats: &[Seat], record: &Record, context
                     let trust = command.trust.map(|trust| format!("  ({})", trust.words())).unwrap_or_default();
                     let event = when(&entry.event, entry.matcher.as_deref());
                     let line = format!("{event} -> {}{trust}  {}", command.command, short(context, &look.path));
-                    out.line(&format!("  {}", clean(&line)));
+                    out.line(&format!("  {}", spelled(&line)));
                 }
             }
         }
@@ -201,7 +201,7 @@ pub(super) fn detail(hook: &Hook, seats: &[Seat], record: &Record, context: &Con
         let off = if hook.off.contains(&(at + 1)) { "  (off)" } else { "" };
         let timeout = line.timeout.map(|seconds| format!("  ({seconds} s)")).unwrap_or_default();
         let line = format!("{} -> {}{timeout}{off}", when(&line.event, line.matcher.as_deref()), line.command);
-        out.line(&format!("  {}  {}", at + 1, clean(&line)));
+        out.line(&format!("  {}  {}", at + 1, spelled(&line)));
     }
     out.line("");
     for seat in seats {
@@ -236,12 +236,12 @@ pub(super) fn planned(planned: &Planned, view: Option<&View>, context: &Context,
         }
         let command = if step.command.is_empty() { String::new() } else { format!(" -> {}", step.command) };
         let what = format!("{}  {}{command}", step.verb.words(), when(&step.event, step.matcher.as_deref()));
-        out.line(&format!("  {}", clean(&what)));
+        out.line(&format!("  {}", spelled(&what)));
     }
     if let Some(view) = view {
         for part in super::parts(view) {
             out.line(&format!("{} {}", part.verb, short(context, &part.path)));
-            part.diff.iter().for_each(|line| out.line(&format!("  {}", clean(line))));
+            part.diff.iter().for_each(|line| out.line(&format!("  {}", spelled(line))));
         }
     }
     planned.notes.iter().for_each(|note| out.line(note));
@@ -378,7 +378,7 @@ impl TriedRow {
 pub(crate) fn tried_lines(tried: &Tried, agent: &str) -> Vec<String> {
     let ended = if tried.timed_out { format!("stopped after {} s", tried.limit) } else { tried.exit.to_string() };
     let mut lines = vec![
-        format!("{}  {} -> {}", tried.number, tried.event, clean(&tried.command)),
+        format!("{}  {} -> {}", tried.number, tried.event, spelled(&tried.command)),
         format!("   {ended}, {} ms; {agent} waits {} s", tried.took.as_millis(), tried.limit),
         format!("   {agent}: {}", tried.verdict),
     ];

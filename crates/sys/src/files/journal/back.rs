@@ -211,7 +211,8 @@ impl Open {
     fn merge(&mut self, entry: &Entry, since: Vec<Since>) -> Result<Undone, Failure> {
         let failed = || Failure::new(format!("could not undo {}", entry.id));
         for blocked in &since {
-            if let Some(why) = &blocked.why {
+            let own = resolve(&blocked.path).is_ok_and(|target| self.is_own(&target));
+            if let Some(why) = blocked.why.as_ref().filter(|_| !own) {
                 return Err(failed().cause(format!("{}: {why}", blocked.path.display())).hint("nothing was changed"));
             }
         }
@@ -219,6 +220,8 @@ impl Open {
         for step in entry.steps.iter().rev() {
             match (step, self.journal.now(step)) {
                 (_, Now::Before) => {}
+                // What we only remember for ourselves is told from the files themselves.
+                (Step::Write(written), Now::Else) if written.edits.is_none() && self.is_own(&written.target) => {}
                 (Step::Write(written), _) => acts.push(self.merging(written)?),
                 (Step::Link { path, to, .. }, _) => acts.push(Act::Unlink { path: path.clone(), to: to.clone() }),
                 (Step::Unlink { path, to }, _) => acts.push(Act::Link { path: path.clone(), to: to.clone() }),
@@ -248,6 +251,10 @@ impl Open {
             }),
             _ => None,
         };
+        if written.before.is_none() && new.trim_ascii().is_empty() {
+            // There was no such file: an empty one would be something else.
+            return Ok(Act::Trash(written.target.clone()));
+        }
         Ok(Act::Write { path: written.path.clone(), old, new, mode: Mode::Normal, edits })
     }
 

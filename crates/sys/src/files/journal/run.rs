@@ -244,7 +244,7 @@ impl Open {
     }
 
     /// A file in which we remember things for ourselves: right in the data folder.
-    fn is_own(&self, target: &Path) -> bool {
+    pub(super) fn is_own(&self, target: &Path) -> bool {
         target.parent() == Some(&self.journal.data)
     }
 
