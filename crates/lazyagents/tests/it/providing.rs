@@ -224,13 +224,17 @@ fn one_session_with_a_profile_changes_no_file() {
     let claude = run(&home, &["provider", "run", "aaa", "--", "claude", "-p", "hi there"]).ok();
     assert_eq!(
         claude.out(),
-        "-p\nhi there\nANTHROPIC_AUTH_TOKEN=hush-hush\nANTHROPIC_BASE_URL=https://aaa.example/v1\nANTHROPIC_MODEL=m\n"
+        "--settings\n{\"apiKeyHelper\":\"printenv LAZYAGENTS_TOKEN\",\"env\":{\"ANTHROPIC_BASE_URL\":\"https://aaa.example/v1\",\
+         \"ANTHROPIC_MODEL\":\"m\",\"ANTHROPIC_AUTH_TOKEN\":\"\",\"ANTHROPIC_API_KEY\":\"\"}}\n-p\nhi there\n\
+         ANTHROPIC_AUTH_TOKEN=hush-hush\nLAZYAGENTS_TOKEN=hush-hush\n"
     );
+    let own = run(&home, &["provider", "run", "aaa", "--", "claude", "--settings=x"]);
+    assert!(own.code() == 1 && own.err().contains("--settings is how Claude Code is told the profile"), "{own}");
     let codex = run(&home, &["provider", "run", "aaa", "--", "codex", "exec", "hi"]).ok();
     let args: Vec<String> =
         codex.out().lines().take_while(|line| !line.starts_with("ANTHROPIC")).map(str::to_owned).collect();
     assert!(args.iter().all(|arg| !arg.contains("hush")), "{args:?}");
-    assert!(args.contains(&"model_providers.lazyagents.base_url=\"https://aaa.example/v1\"".to_owned()), "{args:?}");
+    assert!(args.contains(&"model_providers.lazyagents-run.base_url=\"https://aaa.example/v1\"".to_owned()), "{args:?}");
     assert!(codex.out().contains("LAZYAGENTS_TOKEN=hush-hush"));
     let copilot = run(&home, &["provider", "run", "bbb", "--", "copilot"]).ok();
     assert!(copilot.out().contains("COPILOT_PROVIDER_BASE_URL=https://bbb.example/v1"), "{copilot}");
@@ -240,6 +244,50 @@ fn one_session_with_a_profile_changes_no_file() {
     assert!(refused.code() == 1 && refused.err().contains("ANTHROPIC_AUTH_TOKEN is not set"), "{refused}");
     let unknown = run(&home, &["provider", "run", "aaa", "--", "vim"]);
     assert!(unknown.code() == 2 && unknown.err().contains("vim is no agent"), "{unknown}");
+}
+
+/// Agents lay what they are started with over their settings, key by key: the token of the profile that is applied must
+/// not go to the endpoint of the one that a session is started with.
+#[test]
+fn a_session_takes_nothing_of_the_profile_that_is_applied() {
+    let home = home();
+    let show = "#!/bin/sh\nprintf '%s\\n' \"$@\"\nenv | grep -E '^(OPENAI|GEMINI|GOOGLE|OPENCODE|LAZYAGENTS)' | sort\n";
+    for name in ["claude", "codex", "gemini", "qwen", "opencode"] {
+        home.program(name, show);
+    }
+    let add = ["provider", "add", "plain", "--base-url", "http://plain.example/v1", "--model", "p"];
+    let _ = run(&home, &add).ok();
+    let started = |args: &[&str]| run(&home, &[&["provider", "run", "plain", "--"], args].concat());
+    let refused = started(&["gemini"]);
+    assert!(refused.code() == 1 && refused.err().contains("security.auth.selectedType"), "{refused}");
+    home.write(".gemini/settings.json", "{\"security\": {\"auth\": {\"selectedType\": \"gemini-api-key\"}}}");
+    assert!(started(&["gemini"]).ok().out().contains("GEMINI_API_KEY=none"));
+    let qwen = started(&["qwen", "-p", "hi"]).ok();
+    assert!(qwen.out().starts_with("--auth-type\nopenai\n--model\np\n-p\nhi\nOPENAI_API_KEY=none\n"), "{qwen}");
+    let own = started(&["qwen", "--model", "q"]).ok();
+    assert!(own.out().starts_with("--auth-type\nopenai\n--model\nq\nOPENAI"), "{own}");
+    assert!(started(&["claude"]).ok().out().ends_with("LAZYAGENTS_TOKEN=none\n"));
+    // Another name than what is applied has.
+    for agent in ["codex", "opencode"] {
+        let out = started(&[agent]).ok();
+        assert!(out.out().contains("lazyagents-run") && !out.out().contains("\"lazyagents\""), "{out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn doctor_names_an_agents_file_whose_token_others_may_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let add = ["provider", "add", "open", "--base-url", "https://o.example", "--token", "hush-hush-hush"];
+    let _ = run(&home, &add).ok();
+    let _ = run(&home, &["provider", "apply", "open", "--agent", "claude-code"]).ok();
+    let _ = run(&home, &["doctor"]).ok();
+    let file = home.home().join(".claude/settings.json");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let told = run(&home, &["doctor"]);
+    assert!(told.code() == 1 && told.out().contains("settings.json holds a token and others may read it"), "{told}");
+    assert!(!told.out().contains("hush"), "{told}");
 }
 
 #[test]

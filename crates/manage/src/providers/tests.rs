@@ -221,6 +221,35 @@ fn what_stands_there_already_is_the_persons_own() {
 }
 
 #[test]
+fn a_token_of_the_persons_own_does_not_go_to_the_endpoint_of_a_profile() {
+    let world = World::new();
+    let mine = "{\"env\": {\"ANTHROPIC_AUTH_TOKEN\": \"mine\", \"Z\": \"1\"}}\n";
+    world.file(".claude/settings.json", mine);
+    let one = Profile { env_key: Some("THE_TOKEN".to_owned()), ..profile("aaa") };
+    world.apply(&one, "claude-code").unwrap();
+    let text = world.text(".claude/settings.json").unwrap();
+    assert!(text.contains("\"ANTHROPIC_AUTH_TOKEN\": \"\"") && !text.contains("ANTHROPIC_API_KEY"), "{text}");
+    assert_eq!(world.cell(&one, "claude-code"), Cell::Applied);
+    assert!(world.apply(&one, "claude-code").unwrap().id.is_none());
+    world.clear("claude-code");
+    assert_eq!(world.text(".claude/settings.json").unwrap(), mine);
+}
+
+#[test]
+fn a_profile_that_says_less_than_the_one_in_use_is_not_in_use() {
+    let world = World::new();
+    let more = with_token("aaa");
+    let less = Profile { name: "less".to_owned(), token: None, ..more.clone() };
+    world.apply(&more, "claude-code").unwrap();
+    let adapter = agents::adapter::by_id("claude-code").unwrap();
+    let applied = Applied::load(&world.store().applied).unwrap();
+    let state = states(adapter, &world.around(), &[less.clone(), more.clone()], &applied);
+    assert_eq!(state.cells, [Cell::Off, Cell::Applied]);
+    let debug = format!("{more:?} {:?}", more.wanted());
+    assert!(!debug.contains("token-of-aaa"), "{debug}");
+}
+
+#[test]
 fn keys_that_others_add_beside_ours_stay() {
     let world = World::new();
     world.apply(&with_token("aaa"), "claude-code").unwrap();
