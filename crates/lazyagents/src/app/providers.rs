@@ -133,9 +133,10 @@ impl Draft {
             3 => profile.wire_api = text,
             _ => {
                 let text = text?;
-                match (text.strip_prefix('$'), text.strip_prefix('!')) {
-                    (Some(name), _) => profile.env_key = Some(name.to_owned()),
-                    (_, Some(command)) => profile.token_command = Some(command.to_owned()),
+                match (text.strip_prefix('$'), text.strip_prefix('@'), text.strip_prefix('!')) {
+                    (Some(name), ..) => profile.env_key = Some(name.to_owned()),
+                    (_, Some(file), _) => profile.token_file = Some(file.into()),
+                    (.., Some(command)) => profile.token_command = Some(command.to_owned()),
                     _ => profile.token = Some(text),
                 }
             }

@@ -236,6 +236,26 @@ fn a_token_of_the_persons_own_does_not_go_to_the_endpoint_of_a_profile() {
 }
 
 #[test]
+fn a_file_with_a_token_is_found_wherever_an_agent_is_started() {
+    let world = World::new();
+    let one = Profile { token_file: Some("~/it's here".into()), ..profile("aaa") };
+    let home = world.around().home().to_path_buf();
+    let path = home.join("it's here").display().to_string();
+    let printed = format!("cat -- '{}'", path.replace('\'', r"'\\''"));
+    for (agent, file, wanted) in [
+        ("claude-code", ".claude/settings.json", printed.clone()),
+        ("pi", ".pi/agent/models.json", format!("!{printed}")),
+        ("opencode", ".config/opencode/opencode.json", format!("{{file:{path}}}")),
+    ] {
+        world.apply(&one, agent).unwrap();
+        let text = world.text(file).unwrap();
+        assert!(text.contains(&format!("\"{wanted}\"")), "{agent}: {text}");
+    }
+    let odd = Profile { token_file: Some("tok".into()), ..profile("aaa") };
+    assert!(odd.check().unwrap_err().hints()[0].contains("begin with / or ~/"));
+}
+
+#[test]
 fn a_profile_that_says_less_than_the_one_in_use_is_not_in_use() {
     let world = World::new();
     let more = with_token("aaa");
