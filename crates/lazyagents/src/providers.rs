@@ -43,6 +43,8 @@ pub enum Wish {
         profile: Box<Profile>,
         /// One of its name is replaced.
         replace: bool,
+        /// The token stays where the one of its name has it.
+        keep: bool,
     },
     /// A profile goes.
     Remove {
@@ -131,7 +133,20 @@ impl<'a> Providers<'a> {
                 *left = stays;
                 Ok(plan)
             }
-            Wish::Add { profile, replace } => providers::plan_add(&self.store, profile, *replace),
+            Wish::Add { profile, replace, keep: false } => providers::plan_add(&self.store, profile, *replace),
+            Wish::Add { profile, replace, keep: true } => {
+                let profiles = self.profiles()?;
+                let old = profiles.one(&profile.name)?.clone();
+                let new = (**profile).clone();
+                let new = Profile {
+                    name: new.name,
+                    base_url: new.base_url,
+                    model: new.model,
+                    wire_api: new.wire_api,
+                    ..old
+                };
+                providers::plan_add(&self.store, &new, *replace)
+            }
             Wish::Remove { profile } => providers::plan_rm(&self.store, profile),
         }
     }

@@ -335,7 +335,7 @@ fn add(args: AddArgs, providers: &Providers<'_>, context: &Context, out: &mut Ou
         token_command: args.token_command,
         token_file: args.token_file.map(whole),
     };
-    let wish = Wish::Add { profile: Box::new(profile), replace: args.replace };
+    let wish = Wish::Add { profile: Box::new(profile), replace: args.replace, keep: false };
     fulfil(&wish, args.dry_run, args.json, Vec::new(), providers, context, out)
 }
 
