@@ -3,12 +3,20 @@
 
 use std::sync::LazyLock;
 
+use regex::Regex;
 use similar::{ChangeTag, TextDiff};
 
 use crate::mask::{Count, Masker};
 
 /// Its patterns are built once: a diff is drawn at every look.
 static MASKER: LazyLock<Option<Masker>> = LazyLock::new(|| Masker::new().ok());
+
+/// A key whose name ends like that of a secret, and its value: in JSON, in TOML, in a file of variables.
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let name = r"[A-Za-z0-9_.-]*(?:_key|apikey|api_key|token|secret|password)";
+    let value = r#""(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'{}\[\],#][^\s,}]*"#;
+    Regex::new(&format!(r#"(?i)((?:^|[\s{{,"'])"?)({name})("?\s*[:=]\s*)({value})"#)).ok()
+});
 
 /// Lines shown around a change.
 const AROUND: usize = 2;
@@ -56,10 +64,27 @@ pub fn unified(old: &str, new: &str, secrets: &[String]) -> Vec<String> {
 
 /// A line without what looks like a secret of somebody else.
 fn plain(line: &str) -> String {
+    let line = quiet(line);
     match &*MASKER {
-        Some(masker) => masker.mask(line, &mut Count::default()),
+        Some(masker) => masker.mask(&line, &mut Count::default()),
         None => DOTS.to_owned(),
     }
+}
+
+/// A line without the value of a key whose name says that it is a secret, however plain the value looks: in settings,
+/// unlike in a conversation, the name is enough. One that only says where the secret is (`env_key`) stays.
+fn quiet(line: &str) -> String {
+    let Some(pattern) = &*NAMED else { return DOTS.to_owned() };
+    let quiet = pattern.replace_all(line, |found: &regex::Captures<'_>| {
+        let (name, value) = (found[2].to_ascii_lowercase(), found[4].trim_matches(['"', '\'']));
+        let says_where = name.ends_with("env_key") || name.ends_with("envkey") || value.starts_with(['{', '$', '!']);
+        if says_where || value.is_empty() || value == DOTS || value == "none" {
+            return found[0].to_owned();
+        }
+        let quote = found[4].chars().next().filter(|c| matches!(c, '"' | '\'')).map(String::from).unwrap_or_default();
+        format!("{}{}{}{quote}{DOTS}{quote}", &found[1], &found[2], &found[3])
+    });
+    quiet.into_owned()
 }
 
 /// `text` with every one of `secrets` replaced by dots.
@@ -95,6 +120,24 @@ mod tests {
         let old = "ANTHROPIC_API_KEY=sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\nA=1\n";
         let lines = unified(old, &old.replace("A=1", "A=2"), &[]);
         assert!(!lines.concat().contains("AAAAAAAA"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_a_key_calls_a_secret_is_hidden_however_it_looks() {
+        for line in [
+            "GEMINI_API_KEY=aaaa",
+            "export GEMINI_API_KEY='a b'",
+            "  \"token\": \"aaaa\",",
+            "{\"env\":{\"ANTHROPIC_AUTH_TOKEN\":\"aaaa\"}}",
+            "{\"options\":{\"apiKey\":\"aa\\\"aa\"}}",
+            "api_key = \"aaaa\" # mine",
+        ] {
+            let shown = unified("", &format!("{line}\n"), &[]).concat();
+            assert!(!shown.contains("aa") && !shown.contains("a b") && shown.contains(DOTS), "{shown}");
+        }
+        for line in ["env_key = \"THE_TOKEN\"", "\"envKey\": \"MINE\"", "\"max_tokens\": 5", "\"apiKey\": \"{env:X}\""] {
+            assert_eq!(unified("", &format!("{line}\n"), &[]), ["@@ line 1".to_owned(), format!("+{line}")]);
+        }
     }
 
     #[test]

@@ -286,7 +286,7 @@ pub fn plan_add(store: &Store, profile: &Profile, replace: bool) -> Result<Plan,
     Ok(Plan {
         what: format!("{} provider {}", if found.is_some() { "change" } else { "add" }, profile.name),
         acts: vec![Act::Edit { path: store.profiles.clone(), format: Format::Json, changes, mode: Mode::Private }],
-        secrets: profile.token.iter().cloned().collect(),
+        secrets: profile.token.iter().chain(found.and_then(|at| profiles.list[at].token.as_ref())).cloned().collect(),
     })
 }
 
