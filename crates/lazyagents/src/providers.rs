@@ -138,13 +138,8 @@ impl<'a> Providers<'a> {
                 let profiles = self.profiles()?;
                 let old = profiles.one(&profile.name)?.clone();
                 let new = (**profile).clone();
-                let new = Profile {
-                    name: new.name,
-                    base_url: new.base_url,
-                    model: new.model,
-                    wire_api: new.wire_api,
-                    ..old
-                };
+                let new =
+                    Profile { name: new.name, base_url: new.base_url, model: new.model, wire_api: new.wire_api, ..old };
                 providers::plan_add(&self.store, &new, *replace)
             }
             Wish::Remove { profile } => providers::plan_rm(&self.store, profile),
@@ -192,8 +187,11 @@ impl<'a> Providers<'a> {
         let run = provides.run(&wanted).map_err(refused)?;
         if let Some(spot) = providers::lacking(adapter, &self.around)? {
             let (at, file) = (sys::edit::shown(&spot.at), self.context.paths.short(&spot.path));
-            return Err(refused(format!("it needs {at} to be {} in {file}, and takes that from nowhere else", spot.value))
-                .hint(format!("set it there, or `lazyagents provider apply {}` does", clean(&profile.name))));
+            return Err(refused(format!(
+                "it needs {at} to be {} in {file}, and takes that from nowhere else",
+                spot.value
+            ))
+            .hint(format!("set it there, or `lazyagents provider apply {}` does", clean(&profile.name))));
         }
         let found = detection::places(self.context).into_iter().find(|agent| agent.id == about.id);
         let program = match std::path::Path::new(name).components().count() {
@@ -288,7 +286,7 @@ impl<'a> Providers<'a> {
 
 /// True when a word on a command line is this flag, with its value or without.
 fn is_flag(word: &std::ffi::OsStr, flag: &str) -> bool {
-    word.to_string_lossy().strip_prefix(flag).is_some_and(|rest| {
-        rest.is_empty() || rest.starts_with('=') || (!flag.starts_with("--") && !rest.is_empty())
-    })
+    word.to_string_lossy()
+        .strip_prefix(flag)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('=') || (!flag.starts_with("--") && !rest.is_empty()))
 }

@@ -135,7 +135,8 @@ mod tests {
             let shown = unified("", &format!("{line}\n"), &[]).concat();
             assert!(!shown.contains("aa") && !shown.contains("a b") && shown.contains(DOTS), "{shown}");
         }
-        for line in ["env_key = \"THE_TOKEN\"", "\"envKey\": \"MINE\"", "\"max_tokens\": 5", "\"apiKey\": \"{env:X}\""] {
+        for line in ["env_key = \"THE_TOKEN\"", "\"envKey\": \"MINE\"", "\"max_tokens\": 5", "\"apiKey\": \"{env:X}\""]
+        {
             assert_eq!(unified("", &format!("{line}\n"), &[]), ["@@ line 1".to_owned(), format!("+{line}")]);
         }
     }

@@ -214,7 +214,10 @@ pub(super) fn run(args: Args, context: &Context, out: &mut Out) -> Result<u8, Fa
             let wish = Wish::Remove { profile };
             let code = fulfil(&wish, dry_run, json, Vec::new(), &providers, context, out)?;
             if !used.is_empty() && !json && !dry_run {
-                out.say(&format!("it stays in the settings of {}; `lazyagents provider clear` takes it out", used.join(", ")));
+                out.say(&format!(
+                    "it stays in the settings of {}; `lazyagents provider clear` takes it out",
+                    used.join(", ")
+                ));
             }
             Ok(code)
         }

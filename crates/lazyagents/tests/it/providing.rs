@@ -234,7 +234,10 @@ fn one_session_with_a_profile_changes_no_file() {
     let args: Vec<String> =
         codex.out().lines().take_while(|line| !line.starts_with("ANTHROPIC")).map(str::to_owned).collect();
     assert!(args.iter().all(|arg| !arg.contains("hush")), "{args:?}");
-    assert!(args.contains(&"model_providers.lazyagents-run.base_url=\"https://aaa.example/v1\"".to_owned()), "{args:?}");
+    assert!(
+        args.contains(&"model_providers.lazyagents-run.base_url=\"https://aaa.example/v1\"".to_owned()),
+        "{args:?}"
+    );
     assert!(codex.out().contains("LAZYAGENTS_TOKEN=hush-hush"));
     let copilot = run(&home, &["provider", "run", "bbb", "--", "copilot"]).ok();
     assert!(copilot.out().contains("COPILOT_PROVIDER_BASE_URL=https://bbb.example/v1"), "{copilot}");
@@ -291,6 +294,34 @@ fn doctor_names_an_agents_file_whose_token_others_may_read() {
 }
 
 #[test]
+fn no_look_at_a_change_shows_a_token_of_anybody() {
+    let home = home();
+    home.program("gemini", "#!/bin/sh\n");
+    home.write(".gemini/.env", "GEMINI_API_KEY=my-own-plain-key\n");
+    home.write(".claude/settings.json", "{\"env\": {\"ANTHROPIC_AUTH_TOKEN\": \"my-own-plain-key\"}}\n");
+    for name in ["one", "two"] {
+        let token = format!("plain-token-of-{name}");
+        let add = ["provider", "add", name, "--base-url", "https://x.example", "--token", &token];
+        let _ = run(&home, &add).ok();
+    }
+    let both = ["--agent", "gemini-cli", "--agent", "claude-code"];
+    let mut told = run(&home, &[&["provider", "apply", "one"][..], &both].concat()).ok().out();
+    for args in [
+        [&["provider", "apply", "two", "--dry-run"][..], &both].concat(),
+        vec!["provider", "clear", "--dry-run"],
+        vec!["provider", "clear", "--dry-run", "--json"],
+        vec!["provider", "add", "one", "--base-url", "https://y.example", "--replace", "--dry-run"],
+        vec!["provider", "rm", "two", "--dry-run"],
+        vec!["undo", "--dry-run"],
+        vec!["history", "--json"],
+    ] {
+        told.push_str(&run(&home, &args).ok().out());
+    }
+    assert!(told.contains("GEMINI_API_KEY"), "{told}");
+    assert!(!told.contains("plain-token") && !told.contains("my-own-plain"), "{told}");
+}
+
+#[test]
 fn doctor_tells_what_is_wrong_with_profiles() {
     let home = home();
     let _ = run(&home, &["provider", "apply", "aaa", "--agent", "claude-code"]).ok();
@@ -343,5 +374,20 @@ fn the_tab_adds_applies_and_undoes() {
     pty.send("y");
     pty.wait_text("undone: apply");
     assert_eq!(settings(&home), SETTINGS);
+    // A profile that is changed keeps its token when none is typed.
+    pty.send("e");
+    pty.wait_text("Which endpoint?");
+    pty.send("\r");
+    pty.wait_text("Which model?");
+    pty.send("2\r");
+    pty.wait_text("What does the endpoint speak?");
+    pty.send("\r");
+    pty.wait_text("nothing keeps it");
+    pty.send("\r");
+    pty.wait_text("Change work");
+    pty.send("y");
+    pty.wait_text("change provider work");
+    let profiles = home.read(home.config_dir().join("providers.json"));
+    assert!(profiles.contains("\"m2\"") && profiles.contains("hush-hush"), "{profiles}");
     quit(&pty);
 }
