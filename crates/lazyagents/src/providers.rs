@@ -210,7 +210,7 @@ impl<'a> Providers<'a> {
             return Err(refused(format!("{flag} is how {} is told the profile", about.name))
                 .hint(format!("leave {flag} out, or apply the profile with `lazyagents provider apply`")));
         }
-        let usual = run.usual.into_iter().filter(|(flags, _)| !flags.iter().any(|flag| given(flag)));
+        let usual = run.usual.into_iter().filter(|(flags, _)| !flags.iter().any(&given));
         let ours = run.args.into_iter().chain(usual.flat_map(|(_, args)| args));
         let args = ours.map(Into::into).chain(rest.iter().cloned()).collect();
         Ok(proc::Spec { program: program.into(), args, dir: None, env })
