@@ -212,6 +212,11 @@ impl Wanted {
     }
 }
 
+/// The command line that prints what is in a file, for agents that take a command and no file.
+pub(crate) fn printing(path: &std::path::Path) -> String {
+    format!("cat -- '{}'", path.to_string_lossy().replace('\'', r"'\''"))
+}
+
 /// The words for a token that an agent's settings cannot take.
 pub(crate) fn refuses(agent: &str, takes: &str) -> String {
     format!("{agent}'s settings take a token only {takes}; `lazyagents provider run` works with any profile")

@@ -43,6 +43,8 @@ pub enum Wish {
         profile: Box<Profile>,
         /// One of its name is replaced.
         replace: bool,
+        /// The token stays where the one of its name has it.
+        keep: bool,
     },
     /// A profile goes.
     Remove {
@@ -131,7 +133,15 @@ impl<'a> Providers<'a> {
                 *left = stays;
                 Ok(plan)
             }
-            Wish::Add { profile, replace } => providers::plan_add(&self.store, profile, *replace),
+            Wish::Add { profile, replace, keep: false } => providers::plan_add(&self.store, profile, *replace),
+            Wish::Add { profile, replace, keep: true } => {
+                let profiles = self.profiles()?;
+                let old = profiles.one(&profile.name)?.clone();
+                let new = (**profile).clone();
+                let new =
+                    Profile { name: new.name, base_url: new.base_url, model: new.model, wire_api: new.wire_api, ..old };
+                providers::plan_add(&self.store, &new, *replace)
+            }
             Wish::Remove { profile } => providers::plan_rm(&self.store, profile),
         }
     }
@@ -200,7 +210,7 @@ impl<'a> Providers<'a> {
             return Err(refused(format!("{flag} is how {} is told the profile", about.name))
                 .hint(format!("leave {flag} out, or apply the profile with `lazyagents provider apply`")));
         }
-        let usual = run.usual.into_iter().filter(|(flags, _)| !flags.iter().any(|flag| given(&flag)));
+        let usual = run.usual.into_iter().filter(|(flags, _)| !flags.iter().any(&given));
         let ours = run.args.into_iter().chain(usual.flat_map(|(_, args)| args));
         let args = ours.map(Into::into).chain(rest.iter().cloned()).collect();
         Ok(proc::Spec { program: program.into(), args, dir: None, env })

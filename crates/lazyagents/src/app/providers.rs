@@ -110,7 +110,8 @@ impl Draft {
             wire_api: some(wire),
             ..Profile::default()
         };
-        match some(token) {
+        let keep = self.old.is_some() && some(token).is_none();
+        match some(token).filter(|text| text != "-") {
             None => {}
             Some(text) => match (text.strip_prefix('$'), text.strip_prefix('@'), text.strip_prefix('!')) {
                 (Some(name), ..) => profile.env_key = Some(name.to_owned()),
@@ -119,7 +120,7 @@ impl Draft {
                 _ => profile.token = Some(text),
             },
         }
-        Some(Wish::Add { profile: Box::new(profile), replace: self.old.is_some() })
+        Some(Wish::Add { profile: Box::new(profile), replace: self.old.is_some(), keep })
     }
 
     /// Why `answer` cannot be the next step.
@@ -132,10 +133,11 @@ impl Draft {
             2 => profile.model = text,
             3 => profile.wire_api = text,
             _ => {
-                let text = text?;
-                match (text.strip_prefix('$'), text.strip_prefix('!')) {
-                    (Some(name), _) => profile.env_key = Some(name.to_owned()),
-                    (_, Some(command)) => profile.token_command = Some(command.to_owned()),
+                let text = text.filter(|text| text != "-")?;
+                match (text.strip_prefix('$'), text.strip_prefix('@'), text.strip_prefix('!')) {
+                    (Some(name), ..) => profile.env_key = Some(name.to_owned()),
+                    (_, Some(file), _) => profile.token_file = Some(file.into()),
+                    (.., Some(command)) => profile.token_command = Some(command.to_owned()),
                     _ => profile.token = Some(text),
                 }
             }

@@ -336,10 +336,15 @@ fn add(args: AddArgs, providers: &Providers<'_>, context: &Context, out: &mut Ou
         env_key: args.env_key,
         wire_api: args.wire_api,
         token_command: args.token_command,
-        token_file: args.token_file,
+        token_file: args.token_file.map(whole),
     };
-    let wish = Wish::Add { profile: Box::new(profile), replace: args.replace };
+    let wish = Wish::Add { profile: Box::new(profile), replace: args.replace, keep: false };
     fulfil(&wish, args.dry_run, args.json, Vec::new(), providers, context, out)
+}
+
+/// A path as it is meant here, for readers that are started elsewhere.
+fn whole(path: PathBuf) -> PathBuf {
+    if path.starts_with("~") { path } else { std::path::absolute(&path).unwrap_or(path) }
 }
 
 fn from_stdin(out: &mut Out) -> Result<String, Failure> {

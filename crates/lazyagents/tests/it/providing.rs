@@ -222,19 +222,22 @@ fn one_session_with_a_profile_changes_no_file() {
     let before = tree(&home.home());
     home.set_env("ANTHROPIC_AUTH_TOKEN", "hush-hush");
     let claude = run(&home, &["provider", "run", "aaa", "--", "claude", "-p", "hi there"]).ok();
-    // What stands in its settings file would win over the environment, so it is told by an argument; the token never is.
-    let printed = claude.out();
-    let args: Vec<&str> = printed.lines().take_while(|line| !line.contains("hush")).collect();
-    assert!(
-        args[0] == "--settings" && args[1].contains("https://aaa.example/v1") && args[2..] == ["-p", "hi there"],
-        "{claude}"
+    assert_eq!(
+        claude.out(),
+        "--settings\n{\"apiKeyHelper\":\"printenv LAZYAGENTS_TOKEN\",\"env\":{\"ANTHROPIC_BASE_URL\":\"https://aaa.example/v1\",\
+         \"ANTHROPIC_MODEL\":\"m\",\"ANTHROPIC_AUTH_TOKEN\":\"\",\"ANTHROPIC_API_KEY\":\"\"}}\n-p\nhi there\n\
+         ANTHROPIC_AUTH_TOKEN=hush-hush\nLAZYAGENTS_TOKEN=hush-hush\n"
     );
-    assert!(claude.out().contains("LAZYAGENTS_TOKEN=hush-hush"), "{claude}");
+    let own = run(&home, &["provider", "run", "aaa", "--", "claude", "--settings=x"]);
+    assert!(own.code() == 1 && own.err().contains("--settings is how Claude Code is told the profile"), "{own}");
     let codex = run(&home, &["provider", "run", "aaa", "--", "codex", "exec", "hi"]).ok();
     let args: Vec<String> =
         codex.out().lines().take_while(|line| !line.starts_with("ANTHROPIC")).map(str::to_owned).collect();
     assert!(args.iter().all(|arg| !arg.contains("hush")), "{args:?}");
-    assert!(args.contains(&"model_providers.lazyagents.base_url=\"https://aaa.example/v1\"".to_owned()), "{args:?}");
+    assert!(
+        args.contains(&"model_providers.lazyagents-run.base_url=\"https://aaa.example/v1\"".to_owned()),
+        "{args:?}"
+    );
     assert!(codex.out().contains("LAZYAGENTS_TOKEN=hush-hush"));
     let copilot = run(&home, &["provider", "run", "bbb", "--", "copilot"]).ok();
     assert!(copilot.out().contains("COPILOT_PROVIDER_BASE_URL=https://bbb.example/v1"), "{copilot}");
@@ -244,6 +247,78 @@ fn one_session_with_a_profile_changes_no_file() {
     assert!(refused.code() == 1 && refused.err().contains("ANTHROPIC_AUTH_TOKEN is not set"), "{refused}");
     let unknown = run(&home, &["provider", "run", "aaa", "--", "vim"]);
     assert!(unknown.code() == 2 && unknown.err().contains("vim is no agent"), "{unknown}");
+}
+
+/// Agents lay what they are started with over their settings, key by key: the token of the profile that is applied must
+/// not go to the endpoint of the one that a session is started with.
+#[test]
+fn a_session_takes_nothing_of_the_profile_that_is_applied() {
+    let home = home();
+    let show = "#!/bin/sh\nprintf '%s\\n' \"$@\"\nenv | grep -E '^(OPENAI|GEMINI|GOOGLE|OPENCODE|LAZYAGENTS)' | sort\n";
+    for name in ["claude", "codex", "gemini", "qwen", "opencode"] {
+        home.program(name, show);
+    }
+    let add = ["provider", "add", "plain", "--base-url", "http://plain.example/v1", "--model", "p"];
+    let _ = run(&home, &add).ok();
+    let started = |args: &[&str]| run(&home, &[&["provider", "run", "plain", "--"], args].concat());
+    let refused = started(&["gemini"]);
+    assert!(refused.code() == 1 && refused.err().contains("security.auth.selectedType"), "{refused}");
+    home.write(".gemini/settings.json", "{\"security\": {\"auth\": {\"selectedType\": \"gemini-api-key\"}}}");
+    assert!(started(&["gemini"]).ok().out().contains("GEMINI_API_KEY=none"));
+    let qwen = started(&["qwen", "-p", "hi"]).ok();
+    assert!(qwen.out().starts_with("--auth-type\nopenai\n--model\np\n-p\nhi\nOPENAI_API_KEY=none\n"), "{qwen}");
+    let own = started(&["qwen", "--model", "q"]).ok();
+    assert!(own.out().starts_with("--auth-type\nopenai\n--model\nq\nOPENAI"), "{own}");
+    assert!(started(&["claude"]).ok().out().ends_with("LAZYAGENTS_TOKEN=none\n"));
+    // Another name than what is applied has.
+    for agent in ["codex", "opencode"] {
+        let out = started(&[agent]).ok();
+        assert!(out.out().contains("lazyagents-run") && !out.out().contains("\"lazyagents\""), "{out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn doctor_names_an_agents_file_whose_token_others_may_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home();
+    let add = ["provider", "add", "open", "--base-url", "https://o.example", "--token", "hush-hush-hush"];
+    let _ = run(&home, &add).ok();
+    let _ = run(&home, &["provider", "apply", "open", "--agent", "claude-code"]).ok();
+    let _ = run(&home, &["doctor"]).ok();
+    let file = home.home().join(".claude/settings.json");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let told = run(&home, &["doctor"]);
+    assert!(told.code() == 1 && told.out().contains("settings.json holds a token and others may read it"), "{told}");
+    assert!(!told.out().contains("hush"), "{told}");
+}
+
+#[test]
+fn no_look_at_a_change_shows_a_token_of_anybody() {
+    let home = home();
+    home.program("gemini", "#!/bin/sh\n");
+    home.write(".gemini/.env", "GEMINI_API_KEY=my-own-plain-key\n");
+    home.write(".claude/settings.json", "{\"env\": {\"ANTHROPIC_AUTH_TOKEN\": \"my-own-plain-key\"}}\n");
+    for name in ["one", "two"] {
+        let token = format!("plain-token-of-{name}");
+        let add = ["provider", "add", name, "--base-url", "https://x.example", "--token", &token];
+        let _ = run(&home, &add).ok();
+    }
+    let both = ["--agent", "gemini-cli", "--agent", "claude-code"];
+    let mut told = run(&home, &[&["provider", "apply", "one"][..], &both].concat()).ok().out();
+    for args in [
+        [&["provider", "apply", "two", "--dry-run"][..], &both].concat(),
+        vec!["provider", "clear", "--dry-run"],
+        vec!["provider", "clear", "--dry-run", "--json"],
+        vec!["provider", "add", "one", "--base-url", "https://y.example", "--replace", "--dry-run"],
+        vec!["provider", "rm", "two", "--dry-run"],
+        vec!["undo", "--dry-run"],
+        vec!["history", "--json"],
+    ] {
+        told.push_str(&run(&home, &args).ok().out());
+    }
+    assert!(told.contains("GEMINI_API_KEY"), "{told}");
+    assert!(!told.contains("plain-token") && !told.contains("my-own-plain"), "{told}");
 }
 
 #[test]
@@ -299,6 +374,21 @@ fn the_tab_adds_applies_and_undoes() {
     pty.send("y");
     pty.wait_text("undone: apply");
     assert_eq!(settings(&home), SETTINGS);
+    // A profile that is changed keeps its token when none is typed.
+    pty.send("e");
+    pty.wait_text("Which endpoint?");
+    pty.send("\r");
+    pty.wait_text("Which model?");
+    pty.send("2\r");
+    pty.wait_text("What does the endpoint speak?");
+    pty.send("\r");
+    pty.wait_text("nothing keeps it");
+    pty.send("\r");
+    pty.wait_text("Change work");
+    pty.send("y");
+    pty.wait_text("change provider work");
+    let profiles = home.read(home.config_dir().join("providers.json"));
+    assert!(profiles.contains("\"m2\"") && profiles.contains("hush-hush"), "{profiles}");
     quit(&pty);
 }
 

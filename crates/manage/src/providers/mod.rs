@@ -11,7 +11,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use agents::adapter::Adapter;
-use agents::provider::{Spot, Wanted};
+use agents::provider::{Spot, Token, Wanted};
 use agents::{Capability, Places, Surroundings};
 use serde_json::Value;
 use sys::Failure;
@@ -75,7 +75,14 @@ impl<'a> Desk<'a> {
     /// What its settings need; why not, in a sentence.
     fn spots(&self, wanted: &Wanted) -> Result<Vec<Spot>, String> {
         let provides = self.adapter.provides().ok_or("this version does not know its settings")?;
-        provides.spots(self.around, &self.places, wanted)
+        let mut wanted = wanted.clone();
+        if let Token::File(path) = &mut wanted.token
+            && let Ok(below) = path.strip_prefix("~")
+        {
+            // No agent's reader knows the sign.
+            *path = self.around.home().join(below);
+        }
+        provides.spots(self.around, &self.places, &wanted)
     }
 
     /// The text of a file as the plan has it so far.
@@ -282,7 +289,7 @@ pub fn plan_add(store: &Store, profile: &Profile, replace: bool) -> Result<Plan,
     Ok(Plan {
         what: format!("{} provider {}", if found.is_some() { "change" } else { "add" }, profile.name),
         acts: vec![Act::Edit { path: store.profiles.clone(), format: Format::Json, changes, mode: Mode::Private }],
-        secrets: profile.token.iter().cloned().collect(),
+        secrets: profile.token.iter().chain(found.and_then(|at| profiles.list[at].token.as_ref())).cloned().collect(),
     })
 }
 

@@ -215,6 +215,10 @@ impl Profile {
                     .hint("--env-key takes the name, as in MY_TOKEN, not the token"));
             }
         }
+        if let Some(path) = self.token_file.as_ref().filter(|path| !path.is_absolute() && !path.starts_with("~")) {
+            return Err(Failure::usage(format!("{} is no whole path", clean(&path.to_string_lossy())))
+                .hint("an agent reads it wherever it is started: begin with / or ~/"));
+        }
         self.wire()?;
         Ok(())
     }

@@ -221,6 +221,55 @@ fn what_stands_there_already_is_the_persons_own() {
 }
 
 #[test]
+fn a_token_of_the_persons_own_does_not_go_to_the_endpoint_of_a_profile() {
+    let world = World::new();
+    let mine = "{\"env\": {\"ANTHROPIC_AUTH_TOKEN\": \"mine\", \"Z\": \"1\"}}\n";
+    world.file(".claude/settings.json", mine);
+    let one = Profile { env_key: Some("THE_TOKEN".to_owned()), ..profile("aaa") };
+    world.apply(&one, "claude-code").unwrap();
+    let text = world.text(".claude/settings.json").unwrap();
+    assert!(text.contains("\"ANTHROPIC_AUTH_TOKEN\": \"\"") && !text.contains("ANTHROPIC_API_KEY"), "{text}");
+    assert_eq!(world.cell(&one, "claude-code"), Cell::Applied);
+    assert!(world.apply(&one, "claude-code").unwrap().id.is_none());
+    world.clear("claude-code");
+    assert_eq!(world.text(".claude/settings.json").unwrap(), mine);
+}
+
+#[test]
+fn a_file_with_a_token_is_found_wherever_an_agent_is_started() {
+    let world = World::new();
+    let one = Profile { token_file: Some("~/it's here".into()), ..profile("aaa") };
+    let home = world.around().home().to_path_buf();
+    let path = home.join("it's here").display().to_string();
+    let printed = format!("cat -- '{}'", path.replace('\'', r"'\\''"));
+    for (agent, file, wanted) in [
+        ("claude-code", ".claude/settings.json", printed.clone()),
+        ("pi", ".pi/agent/models.json", format!("!{printed}")),
+        ("opencode", ".config/opencode/opencode.json", format!("{{file:{path}}}")),
+    ] {
+        world.apply(&one, agent).unwrap();
+        let text = world.text(file).unwrap();
+        assert!(text.contains(&format!("\"{wanted}\"")), "{agent}: {text}");
+    }
+    let odd = Profile { token_file: Some("tok".into()), ..profile("aaa") };
+    assert!(odd.check().unwrap_err().hints()[0].contains("begin with / or ~/"));
+}
+
+#[test]
+fn a_profile_that_says_less_than_the_one_in_use_is_not_in_use() {
+    let world = World::new();
+    let more = with_token("aaa");
+    let less = Profile { name: "less".to_owned(), token: None, ..more.clone() };
+    world.apply(&more, "claude-code").unwrap();
+    let adapter = agents::adapter::by_id("claude-code").unwrap();
+    let applied = Applied::load(&world.store().applied).unwrap();
+    let state = states(adapter, &world.around(), &[less.clone(), more.clone()], &applied);
+    assert_eq!(state.cells, [Cell::Off, Cell::Applied]);
+    let debug = format!("{more:?} {:?}", more.wanted());
+    assert!(!debug.contains("token-of-aaa"), "{debug}");
+}
+
+#[test]
 fn keys_that_others_add_beside_ours_stay() {
     let world = World::new();
     world.apply(&with_token("aaa"), "claude-code").unwrap();

@@ -6,7 +6,7 @@ use sys::path;
 
 use super::ClaudeCode;
 use crate::adapter::{Places, Surroundings};
-use crate::provider::{Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire};
+use crate::provider::{Provides, Run, Spot, Spots, TOKEN_VARIABLE, Token, Wanted, Wire, printing};
 
 const URL: &str = "ANTHROPIC_BASE_URL";
 const TOKEN: &str = "ANTHROPIC_AUTH_TOKEN";
@@ -39,8 +39,7 @@ impl Provides for ClaudeCode {
                 spots.put(file(), Format::Json, path!["apiKeyHelper"], command.as_str());
             }
             Token::File(path) => {
-                let path = path.to_string_lossy().replace('\'', r"'\''");
-                spots.put(file(), Format::Json, path!["apiKeyHelper"], format!("cat -- '{path}'"));
+                spots.put(file(), Format::Json, path!["apiKeyHelper"], printing(path));
             }
         }
         // These win over the command, and would go to an endpoint that they are not for.

@@ -7,7 +7,7 @@ use sys::path;
 
 use super::Pi;
 use crate::adapter::{Places, Surroundings};
-use crate::provider::{OURS, Provides, Run, Spot, Spots, Token, Wanted, Wire};
+use crate::provider::{OURS, Provides, Run, Spot, Spots, Token, Wanted, Wire, printing};
 
 impl Provides for Pi {
     fn spots(&self, _around: &Surroundings, places: &Places, wanted: &Wanted) -> Result<Vec<Spot>, String> {
@@ -16,10 +16,9 @@ impl Provides for Pi {
             Token::None => ("none".to_owned(), false),
             Token::Literal(token) => (token.clone(), true),
             Token::Env(name) => (name.clone(), false),
-            Token::Command(_) | Token::File(_) => {
-                let takes = "as it is (--token -) or from an environment variable (--env-key NAME)";
-                return Err(format!("Pi's settings take a token only {takes}"));
-            }
+            // Its value resolution: what begins with `!` is a command that prints the key.
+            Token::Command(command) => (format!("!{command}"), false),
+            Token::File(path) => (format!("!{}", printing(path)), false),
         };
         let api = match wanted.wire {
             None | Some(Wire::Chat) => "openai-completions",

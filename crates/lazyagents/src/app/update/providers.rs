@@ -88,7 +88,7 @@ fn ask(app: &mut App, draft: Draft, text: Option<&str>, error: Option<String>) {
     let Some((title, hint)) = Draft::STEPS.get(step) else { return };
     let begin = text.or(draft.begin.get(step).map(String::as_str)).unwrap_or_default();
     let hint = if step == Draft::TOKEN && draft.old.is_some() {
-        "nothing takes it away · $NAME · @file · !command · or itself"
+        "nothing keeps it · - none · $NAME · @file · !command · or itself"
     } else {
         hint
     };
@@ -125,8 +125,8 @@ pub(super) fn planned(app: &mut App, prepared: Arc<Prepared>, now: Instant) -> V
     let (verb, title) = match &prepared.wish {
         Wish::Apply { profile, .. } => ("Apply", format!("Apply {profile}")),
         Wish::Clear { .. } => ("Clear", "Clear the provider".to_owned()),
-        Wish::Add { profile, replace: false } => ("Add", format!("Add {}", profile.name)),
-        Wish::Add { profile, replace: true } => ("Change", format!("Change {}", profile.name)),
+        Wish::Add { profile, replace: false, .. } => ("Add", format!("Add {}", profile.name)),
+        Wish::Add { profile, replace: true, .. } => ("Change", format!("Change {}", profile.name)),
         Wish::Remove { profile } => ("Remove", format!("Remove {profile}")),
     };
     if app.layer.is_some() {
