@@ -186,7 +186,8 @@ mod tests {
     fn what_cannot_be_is_left_out_and_said() {
         let mut book = Book::default();
         let part = book.session("s", Part::default);
-        let response = |key, tokens| Response { key, at: None, model: None, role: Role::Main, tokens, cost: None, offset: key };
+        let response =
+            |key, tokens| Response { key, at: None, model: None, role: Role::Main, tokens, cost: None, offset: key };
         book.bill(part, response(1, Tokens { output: 7, requests: 1, ..Tokens::default() }));
         // Neither counted nor in the place of what was.
         book.bill(part, response(1, Tokens { output: Tokens::IMPOSSIBLE, ..Tokens::default() }));
@@ -199,7 +200,9 @@ mod tests {
     #[test]
     fn an_id_is_something_that_can_be_typed() {
         let mut book = Book::default();
-        for (given, kept) in [("a-1 b", true), ("größe", true), ("", false), ("  ", false), ("a\u{1b}[31m", false), ("\n", false)] {
+        for (given, kept) in
+            [("a-1 b", true), ("größe", true), ("", false), ("  ", false), ("a\u{1b}[31m", false), ("\n", false)]
+        {
             let part = book.session(given, Part::default);
             let id = book.part(part).session.clone();
             assert_eq!(id == given, kept, "{given:?}");

@@ -50,7 +50,8 @@ pub(super) fn gather(db: &Connection, mut count: usize) -> rusqlite::Result<usiz
         let mut map = Vec::with_capacity(CHUNKS * ENTRY);
         let mut taken = Vec::with_capacity(CHUNKS);
         {
-            let mut get = db.prepare_cached("SELECT doc, seq, first, last, bits FROM filter ORDER BY doc, seq LIMIT ?1")?;
+            let mut get =
+                db.prepare_cached("SELECT doc, seq, first, last, bits FROM filter ORDER BY doc, seq LIMIT ?1")?;
             let mut rows = get.query([CHUNKS as i64])?;
             while let Some(row) = rows.next()? {
                 let spot = Spot { doc: row.get(0)?, seq: row.get(1)?, first: row.get(2)?, last: row.get(3)? };
@@ -65,7 +66,8 @@ pub(super) fn gather(db: &Connection, mut count: usize) -> rusqlite::Result<usiz
         db.prepare_cached("INSERT INTO slab VALUES(NULL, ?1)")?.execute([map])?;
         let slab = db.last_insert_rowid();
         let mut put = db.prepare_cached("INSERT INTO slice VALUES(?1, ?2)")?;
-        for (at, piece) in (0..).zip(bits.chunks(PIECE * ROW)).filter(|(_, piece)| piece.iter().any(|byte| *byte != 0)) {
+        for (at, piece) in (0..).zip(bits.chunks(PIECE * ROW)).filter(|(_, piece)| piece.iter().any(|byte| *byte != 0))
+        {
             put.execute(params![slab * PIECES + at, piece])?;
         }
         let mut drop = db.prepare_cached("DELETE FROM filter WHERE doc = ?1 AND seq = ?2")?;

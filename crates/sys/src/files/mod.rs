@@ -14,7 +14,10 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Component, Path};
 
-pub use atomic::{Mode, UPDATE_MAX, resolve, update, update_under, update_whole, write_atomic, write_disposable, write_new, write_whole};
+pub use atomic::{
+    Mode, UPDATE_MAX, resolve, update, update_under, update_whole, write_atomic, write_disposable, write_new,
+    write_whole,
+};
 pub use backup::{KEEP, backup};
 pub use draft::Draft;
 pub use exact::{copy_exact, link_missing, relocate, same_content, sync_disk};

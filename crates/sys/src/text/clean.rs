@@ -220,7 +220,12 @@ mod tests {
     fn json_is_escaped_where_a_terminal_would_obey_and_nowhere_else() {
         let all: String = ('\u{20}'..='\u{2100}').chain(['界', '\u{1f600}']).collect();
         let wanted = |c: char| match c {
-            '\u{7f}'..='\u{9f}' | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            '\u{7f}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
                 format!("\\u{:04x}", u32::from(c))
             }
             c => c.to_string(),

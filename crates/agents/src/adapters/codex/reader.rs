@@ -401,6 +401,7 @@ fn weigh(line: &[u8]) -> Weight {
 /// True when the only exit code in an item is 0 and nothing says that it failed.
 fn went_well(line: &[u8]) -> bool {
     let mut codes = memmem::find_iter(line, b"\"exit_code\":");
-    let zero = codes.next().and_then(|at| line.get(at + 12..at + 14)).is_some_and(|code| code == b"0," || code == b"0}");
+    let zero =
+        codes.next().and_then(|at| line.get(at + 12..at + 14)).is_some_and(|code| code == b"0," || code == b"0}");
     zero && codes.next().is_none() && memmem::find(line, b"failed").is_none()
 }

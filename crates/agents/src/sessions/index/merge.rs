@@ -10,8 +10,8 @@ use super::family::{self, Keys};
 use super::store::Entry;
 use crate::adapter::by_id;
 use crate::sessions::rows::SkippedRow;
-use crate::sessions::{Facts, Part, Response, Role, Settlement, Source, Tokens, source};
 use crate::sessions::source::AgentId;
+use crate::sessions::{Facts, Part, Response, Role, Settlement, Source, Tokens, source};
 
 /// Milliseconds of a slot: all offsets of time zones are multiples of it.
 const SLOT: i64 = 15 * 60 * 1000;
@@ -338,7 +338,11 @@ pub(super) fn skipped(entries: &[Entry]) -> Vec<SkippedRow> {
         if let Some(why) = &entry.failed {
             rows.push(SkippedRow { path: path(), lines: 0, why: why.clone() });
         }
-        rows.extend(entry.skipped.iter().map(|skip| SkippedRow { path: path(), lines: skip.lines, why: skip.why.clone() }));
+        rows.extend(entry.skipped.iter().map(|skip| SkippedRow {
+            path: path(),
+            lines: skip.lines,
+            why: skip.why.clone(),
+        }));
     }
     rows
 }

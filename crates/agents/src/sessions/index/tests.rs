@@ -77,12 +77,21 @@ fn a_damaged_index_is_made_anew() {
         assert_eq!(refreshed(&mut library).sessions[0].usage().output, 3);
     }
     // Facts that cannot be read back, when they are needed.
-    let facts = fs::read_dir(&index).unwrap().flatten().find(|file| file.file_name().to_str().unwrap().starts_with("facts-"));
+    let facts =
+        fs::read_dir(&index).unwrap().flatten().find(|file| file.file_name().to_str().unwrap().starts_with("facts-"));
     let facts = facts.unwrap().path();
     fs::write(&facts, vec![7; fs::metadata(&facts).unwrap().len() as usize]).unwrap();
     write(&home, "one.jsonl", &(response("a", 3) + &response("b", 4)));
     assert_eq!(refreshed(&mut Library::open(&index, &around(&home))).sessions[0].usage().output, 7);
-    fs::remove_file(fs::read_dir(&index).unwrap().flatten().find(|file| file.file_name().to_str().unwrap().starts_with("facts-")).unwrap().path()).unwrap();
+    fs::remove_file(
+        fs::read_dir(&index)
+            .unwrap()
+            .flatten()
+            .find(|file| file.file_name().to_str().unwrap().starts_with("facts-"))
+            .unwrap()
+            .path(),
+    )
+    .unwrap();
     assert_eq!(refreshed(&mut Library::open(&index, &around(&home))).sessions[0].usage().output, 7);
 }
 

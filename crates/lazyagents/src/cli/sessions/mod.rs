@@ -418,14 +418,7 @@ fn found_row(history: &History, session: &Session, hit: Hit) -> Found {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let excerpts = hit.excerpts.into_iter();
     let excerpts = excerpts.map(|found| Excerpt { turn: found.turn, role: found.role, text: words(&found.text) });
-    Found {
-        agent: row.agent,
-        id: row.id,
-        title: row.title,
-        cwd: row.cwd,
-        hits: hit.hits,
-        excerpts: excerpts.collect(),
-    }
+    Found { agent: row.agent, id: row.id, title: row.title, cwd: row.cwd, hits: hit.hits, excerpts: excerpts.collect() }
 }
 
 fn alias(id: &str, name: Option<&str>, context: &Context, out: &mut Out) -> Result<u8, Failure> {

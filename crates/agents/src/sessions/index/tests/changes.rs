@@ -66,21 +66,41 @@ fn line(file: usize, n: u32) -> String {
     let time = format!("2026-11-{:02}T20:00:0{at}Z", 24 + at);
     if FILES[file].starts_with(".claude") {
         return match n / 400 % 9 {
-            0 => format!(r#"{{"type":"user","message":{{"role":"user","content":"prompt {id}"}},"uuid":"u{n}","timestamp":"{time}","cwd":"/w{id}"}}"#),
+            0 => format!(
+                r#"{{"type":"user","message":{{"role":"user","content":"prompt {id}"}},"uuid":"u{n}","timestamp":"{time}","cwd":"/w{id}"}}"#
+            ),
             1 => format!(r#"{{"type":"custom-title","customTitle":"title {id}","sessionId":"x"}}"#),
             2 => format!(r#"{{"type":"system","subtype":"compact_boundary","timestamp":"{time}","uuid":"u{n}"}}"#),
-            3 => format!(r#"{{"type":"cost-state","modelUsage":{{"m{}":{{"inputTokens":{},"outputTokens":{}}}}}}}"#, id % 2, id * 5, n % 500),
+            3 => format!(
+                r#"{{"type":"cost-state","modelUsage":{{"m{}":{{"inputTokens":{},"outputTokens":{}}}}}}}"#,
+                id % 2,
+                id * 5,
+                n % 500
+            ),
             4 => format!(r#"{{"type":"assistant","broken{n}"#),
-            _ => format!(r#"{{"type":"assistant","message":{{"id":"msg{id}","role":"assistant","model":"m{}","content":[{{"type":"tool_use","id":"t{id}","name":"Bash","input":{{}}}}],"usage":{{"input_tokens":{at},"output_tokens":{output}}}}},"timestamp":"{time}","cwd":"/w"}}"#, n % 2),
+            _ => format!(
+                r#"{{"type":"assistant","message":{{"id":"msg{id}","role":"assistant","model":"m{}","content":[{{"type":"tool_use","id":"t{id}","name":"Bash","input":{{}}}}],"usage":{{"input_tokens":{at},"output_tokens":{output}}}}},"timestamp":"{time}","cwd":"/w"}}"#,
+                n % 2
+            ),
         };
     }
     match n / 400 % 8 {
-        0 => format!(r#"{{"timestamp":"{time}","type":"session_meta","payload":{{"id":"s{}","cwd":"/w{id}"}}}}"#, n % 3),
-        1 => format!(r#"{{"timestamp":"{time}","type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{},"output_tokens":{}}}}}}}}}"#, n % 70, n % 90),
-        2 => format!(r#"{{"timestamp":"{time}","type":"event_msg","payload":{{"type":"user_message","message":"prompt {id}"}}}}"#),
+        0 => {
+            format!(r#"{{"timestamp":"{time}","type":"session_meta","payload":{{"id":"s{}","cwd":"/w{id}"}}}}"#, n % 3)
+        }
+        1 => format!(
+            r#"{{"timestamp":"{time}","type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{},"output_tokens":{}}}}}}}}}"#,
+            n % 70,
+            n % 90
+        ),
+        2 => format!(
+            r#"{{"timestamp":"{time}","type":"event_msg","payload":{{"type":"user_message","message":"prompt {id}"}}}}"#
+        ),
         3 => format!(r#"{{"timestamp":"{time}","type":"compacted","payload":{{"message":"{id}"}}}}"#),
         4 => format!(r#"{{"timestamp":"{time}","type":"turn_context","payload":{{"model":"gpt-{}"}}}}"#, n % 2),
-        _ => format!(r#"{{"timestamp":"{time}","type":"token_usage_record","payload":{{"response_id":"r{id}","usage":{{"input_tokens":{at},"output_tokens":{output}}}}}}}"#),
+        _ => format!(
+            r#"{{"timestamp":"{time}","type":"token_usage_record","payload":{{"response_id":"r{id}","usage":{{"input_tokens":{at},"output_tokens":{output}}}}}}}"#
+        ),
     }
 }
 
@@ -223,7 +243,10 @@ fn two_at_once_are_both_right_and_lose_nothing() {
         if round % 3 == 2 {
             fs_remove(&index, round);
         }
-        world.add(round % FILES.len(), &(line(round % FILES.len(), 7_000 + u32::try_from(round).unwrap_or(0) * 31) + "\n"));
+        world.add(
+            round % FILES.len(),
+            &(line(round % FILES.len(), 7_000 + u32::try_from(round).unwrap_or(0) * 31) + "\n"),
+        );
     }
 }
 
