@@ -62,6 +62,48 @@ impl Source {
     }
 }
 
+/// Tells two lists of sources apart: in both lists everything is the same when this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Print([u64; 2]);
+
+impl Print {
+    /// Of sources in their order: every agent, a word beside it, name, size, time and number.
+    pub(crate) fn of<'a>(sources: impl Iterator<Item = (&'a str, &'a str, &'a Source)>) -> Self {
+        let mut print = Self([0x9e37_79b9_7f4a_7c15, 0x2545_f491_4f6c_dd1d]);
+        for (agent, word, source) in sources {
+            print.text(agent.as_bytes());
+            print.text(word.as_bytes());
+            print.text(source.path.as_os_str().as_encoded_bytes());
+            let time = source.mtime.to_le_bytes();
+            time.as_chunks::<8>().0.iter().for_each(|word| print.word(u64::from_le_bytes(*word)));
+            for word in [source.size, source.inode, source.kind as u64, u64::from(source.archived)] {
+                print.word(word);
+            }
+        }
+        print
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(self) -> Vec<u8> {
+        self.0.iter().flat_map(|lane| lane.to_le_bytes()).collect()
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        let (words, rest) = text.as_chunks::<8>();
+        words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.word(u64::from_le_bytes(last));
+        self.word(text.len() as u64);
+    }
+
+    fn word(&mut self, word: u64) {
+        let [one, other] = &mut self.0;
+        *one = (*one ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
+        *other = (other.rotate_left(23) ^ word).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    }
+}
+
 #[cfg(unix)]
 fn inode(meta: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::ino(meta)

@@ -153,8 +153,12 @@ fn fill(
     let docs = store::docs(&db)?;
     let mut state = store::coverage(&docs, conversations);
     progress(state);
-    drop_unknown(&mut db, &docs, conversations)?;
-    tidy(&mut db)?;
+    let whole = store::is_whole(&db, conversations)?;
+    if !whole {
+        store::unset_whole(&db)?;
+        drop_unknown(&mut db, &docs, conversations)?;
+        tidy(&mut db)?;
+    }
     let mut jobs = jobs(&db, &docs, conversations)?;
     jobs.retain(|job| job.source.size <= largest);
     drop(docs);
@@ -177,6 +181,9 @@ fn fill(
     });
     result?;
     let state = store::coverage(&store::docs(&db)?, conversations);
+    if state.complete() && !whole {
+        store::set_whole(&db, conversations)?;
+    }
     progress(state);
     Ok(state)
 }

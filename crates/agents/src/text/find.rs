@@ -95,7 +95,8 @@ impl Store {
         };
         let wanted: Vec<usize> = (0..conversations.len()).filter(|at| query.admits(&conversations[*at])).collect();
         outcome.of = wanted.len() as u64;
-        let (docs, chunks) = self.reader().and_then(|db| candidates(&db, &needles).ok()).unwrap_or_default();
+        let candidates = self.reader().and_then(|db| candidates(&db, conversations, &needles).ok());
+        let Candidates { docs, whole, chunks } = candidates.unwrap_or_default();
         let stop = AtomicBool::new(false);
         let search = Search {
             store: self,
@@ -104,6 +105,7 @@ impl Store {
             needles: &needles,
             rest,
             docs: &docs,
+            whole,
             chunks: &chunks,
             cancel,
             stop: &stop,
@@ -116,10 +118,20 @@ impl Store {
 /// Chunks that may hold some of the words, by document: their place, and which words, a bit for each.
 type Chunks = HashMap<i64, Vec<(Spot, u64)>>;
 
-/// All documents, and which of their chunks may hold some of the words.
-fn candidates(db: &Connection, needles: &[Needle]) -> rusqlite::Result<(Docs, Chunks)> {
+/// What the store says before anything is unpacked.
+#[derive(Default)]
+struct Candidates {
+    docs: Docs,
+    /// The store has exactly what is searched, and `docs` only those that may hold something.
+    whole: bool,
+    chunks: Chunks,
+}
+
+/// The documents, and which of their chunks may hold some of the words.
+fn candidates(db: &Connection, all: &[Conversation<'_>], needles: &[Needle]) -> rusqlite::Result<Candidates> {
+    /// Documents that are fetched one by one rather than all at once.
+    const FEW: usize = 1_000;
     db.execute_batch("BEGIN")?;
-    let docs = store::docs(db)?;
     let mut chunks = Chunks::new();
     let words: Vec<&[u16]> = needles.iter().map(|needle| needle.grams.as_slice()).collect();
     slab::search(db, &words, |spot, mask| chunks.entry(spot.doc).or_default().push((spot, mask)))?;
@@ -136,7 +148,9 @@ fn candidates(db: &Connection, needles: &[Needle]) -> rusqlite::Result<(Docs, Ch
             chunks.entry(spot.doc).or_default().push((spot, mask));
         }
     }
-    Ok((docs, chunks))
+    let whole = chunks.len() < FEW && store::is_whole(db, all)?;
+    let docs = if whole { store::docs_of(db, chunks.keys())? } else { store::docs(db)? };
+    Ok(Candidates { docs, whole, chunks })
 }
 
 impl Query {
@@ -161,6 +175,8 @@ struct Search<'a> {
     needles: &'a [Needle],
     rest: Rest,
     docs: &'a Docs,
+    /// Documents that are not listed are as they are now, and have nothing.
+    whole: bool,
     chunks: &'a Chunks,
     cancel: &'a AtomicBool,
     stop: &'a AtomicBool,
@@ -310,6 +326,9 @@ impl<'a> Looker<'a> {
         doc: Option<&Doc>,
         looked: &mut Looked,
     ) -> Turns {
+        if doc.is_none() && self.search.whole {
+            return Turns::new();
+        }
         let fresh = doc.is_some_and(|doc| doc.fresh(source));
         if let Some(doc) = doc
             && (fresh || self.search.rest == Rest::Leave)
@@ -418,7 +437,13 @@ impl<'a> Looker<'a> {
     fn turns_before(&self, conversation: &Conversation<'_>, nth: usize) -> u64 {
         let mut turns = 0;
         for source in &conversation.sources[..nth] {
-            let doc = self.search.docs.get(&DocKey::of(conversation, source));
+            let key = DocKey::of(conversation, source);
+            let doc = self.search.docs.get(&key);
+            let whole = self.db.as_ref().filter(|_| doc.is_none() && self.search.whole);
+            if let Some(Ok(Some(known))) = whole.map(|db| store::turns(db, &key)) {
+                turns += known;
+                continue;
+            }
             turns += match doc.filter(|doc| doc.fresh(source) || (doc.done && self.search.rest == Rest::Leave)) {
                 Some(doc) => doc.turns,
                 None => {

@@ -13,6 +13,7 @@ use sys::{Failure, files};
 use super::chunk::Chunk;
 use super::{Conversation, Coverage, slab};
 use crate::sessions::Source;
+use crate::sessions::source::Print;
 
 /// The layout of the database and what is extracted; raised whenever either changes.
 const LAYOUT: u32 = 2;
@@ -215,11 +216,44 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
             last INTEGER NOT NULL, bits BLOB NOT NULL, PRIMARY KEY(doc, seq)) WITHOUT ROWID;
          CREATE TABLE IF NOT EXISTS chunk(doc INTEGER NOT NULL, seq INTEGER NOT NULL, packed BLOB NOT NULL,
             PRIMARY KEY(doc, seq)) WITHOUT ROWID;
+         CREATE TABLE IF NOT EXISTS whole(print BLOB NOT NULL);
          {}
          PRAGMA user_version = {LAYOUT};
          COMMIT;",
         slab::TABLES
     ))
+}
+
+/// Tells lists of conversations apart.
+fn print(conversations: &[Conversation<'_>]) -> Vec<u8> {
+    let sources =
+        conversations.iter().flat_map(|one| one.sources.iter().map(|source| (one.agent, one.session, *source)));
+    Print::of(sources).bytes()
+}
+
+/// Notes that the database has exactly these conversations, each as it is now.
+pub(super) fn set_whole(db: &Connection, conversations: &[Conversation<'_>]) -> rusqlite::Result<()> {
+    unset_whole(db)?;
+    db.execute("INSERT INTO whole VALUES(?1)", [print(conversations)]).map(drop)
+}
+
+/// Notes that it may not have them any more; before anything is changed.
+pub(super) fn unset_whole(db: &Connection) -> rusqlite::Result<()> {
+    db.execute("DELETE FROM whole", []).map(drop)
+}
+
+/// True when it has exactly these, each as it is now.
+pub(super) fn is_whole(db: &Connection, conversations: &[Conversation<'_>]) -> rusqlite::Result<bool> {
+    let noted = db.query_row("SELECT print FROM whole", [], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+    Ok(noted.is_some_and(|noted| noted == print(conversations)))
+}
+
+/// Turns in a document; `None` when there is no such one.
+pub(super) fn turns(db: &Connection, key: &DocKey) -> rusqlite::Result<Option<u64>> {
+    let mut get =
+        db.prepare_cached("SELECT turns FROM doc WHERE agent = ?1 AND session = ?2 AND path = ?3 AND done")?;
+    let turns = get.query_row(params![key.agent, key.session, key.path], |row| row.get::<_, i64>(0));
+    Ok(turns.optional()?.map(i64::cast_unsigned))
 }
 
 /// Filters that are in no slab yet.
@@ -239,21 +273,31 @@ pub(super) fn same(db: &Connection, doc: &Doc) -> rusqlite::Result<bool> {
 
 /// All documents.
 pub(super) fn docs(db: &Connection) -> rusqlite::Result<Docs> {
-    let mut rows = db.prepare("SELECT agent, session, path, id, size, mtime, inode, turns, chunks, done FROM doc")?;
-    let rows = rows.query_map([], |row| {
-        let key = DocKey { agent: row.get(0)?, session: row.get(1)?, path: row.get(2)? };
-        let doc = Doc {
-            id: row.get(3)?,
-            size: row.get(4)?,
-            mtime: row.get(5)?,
-            inode: row.get(6)?,
-            turns: row.get::<_, i64>(7)?.cast_unsigned(),
-            chunks: row.get::<_, i64>(8)?.cast_unsigned(),
-            done: row.get(9)?,
-        };
-        Ok((key, doc))
-    })?;
+    let mut get = db.prepare(&format!("SELECT {DOC} FROM doc"))?;
+    let rows = get.query_map([], doc)?;
     rows.collect()
+}
+
+/// Those of the documents whose numbers are `ids`.
+pub(super) fn docs_of<'a>(db: &Connection, ids: impl Iterator<Item = &'a i64>) -> rusqlite::Result<Docs> {
+    let mut get = db.prepare(&format!("SELECT {DOC} FROM doc WHERE id = ?1"))?;
+    ids.filter_map(|id| get.query_row([id], doc).optional().transpose()).collect()
+}
+
+const DOC: &str = "agent, session, path, id, size, mtime, inode, turns, chunks, done";
+
+fn doc(row: &rusqlite::Row<'_>) -> rusqlite::Result<(DocKey, Doc)> {
+    let key = DocKey { agent: row.get(0)?, session: row.get(1)?, path: row.get(2)? };
+    let doc = Doc {
+        id: row.get(3)?,
+        size: row.get(4)?,
+        mtime: row.get(5)?,
+        inode: row.get(6)?,
+        turns: row.get::<_, i64>(7)?.cast_unsigned(),
+        chunks: row.get::<_, i64>(8)?.cast_unsigned(),
+        done: row.get(9)?,
+    };
+    Ok((key, doc))
 }
 
 /// How much of `conversations` is fresh in `docs`.

@@ -10,7 +10,7 @@ use crate::sessions::{Facts, Response};
 
 /// The families by the hashes of what their sources have in common, in the order of the hashes. Two that are equal by
 /// chance only make one family of two.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Keys(Vec<(u64, u32)>);
 
 /// A map of numbers that are hashes already.

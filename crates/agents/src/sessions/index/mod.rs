@@ -3,6 +3,7 @@
 
 mod family;
 mod merge;
+mod news;
 mod read;
 mod store;
 #[cfg(test)]
@@ -14,12 +15,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use merge::{Explained, Fate, SIZES, Session, SessionSource, Size, Slot};
+use news::Change;
 use read::Todo;
 use serde::{Deserialize, Serialize};
-use store::{Books, Disk, Entry, Print, State};
+use store::{Books, Disk, Entry, State};
 
 use super::rows::SkippedRow;
-use super::source::Source;
+use super::source::{Print, Source};
 use crate::adapter::{Adapter, Surroundings, all};
 
 /// How far a [`Library::refresh`] is. Called from several threads.
@@ -88,7 +90,7 @@ impl Library {
     /// Looks at every file and reads what changed since. A cancelled one keeps what it has read so far.
     pub fn refresh(&mut self, cancel: &AtomicBool, progress: &(dyn Fn(Progress) + Sync)) -> Arc<Snapshot> {
         let (looked, mut state) = self.look_and_load();
-        let print = Print::of(looked.found.iter().map(|(adapter, source)| (adapter.about().id, source)));
+        let print = Print::of(looked.found.iter().map(|(adapter, source)| (adapter.about().id, "", source)));
         if state.failing || state.print != print {
             state = match self.update(state, &looked, cancel, progress) {
                 Ok(state) => state,
@@ -260,6 +262,7 @@ fn add_up(
     changed: Vec<Entry>,
     mut touched: HashSet<u32>,
 ) -> Result<State, Damaged> {
+    let news = state.take_news();
     for entry in &changed {
         if let Some(facts) = &entry.facts {
             family::hashes(entry.agent, facts, |hash| touched.extend(books.keys.family(hash)));
@@ -281,6 +284,12 @@ fn add_up(
         .filter_map(|(entry, loaded)| Some((entry, entry.facts.as_ref().or(loaded.as_ref())?)));
     let merged = merge::merge(&told.collect::<Vec<_>>(), first);
     again.iter_mut().zip(&merged.families).for_each(|(entry, family)| entry.family = *family);
+    let change = Change {
+        touched: touched.clone(),
+        sessions: if news.is_some() { merged.sessions.clone() } else { Vec::new() },
+        entries: again.iter().map(Entry::bare).collect(),
+        keys: merged.keys.clone(),
+    };
     books.keys.exchange(|family| touched.contains(&family), merged.keys);
     entries.extend(again);
     entries.sort_by(|a, b| place(a.agent, &a.source).cmp(&place(b.agent, &b.source)));
@@ -292,7 +301,9 @@ fn add_up(
     let (sessions, families) = sessions.into_iter().unzip();
     let snapshot = Snapshot { sessions, skipped: merge::skipped(&entries), files: entries.len() };
     books.entries = entries;
-    Ok(State::new(snapshot, families, books))
+    let mut state = State::new(snapshot, families, books);
+    state.note(news, change);
+    Ok(state)
 }
 
 /// The order of sources: by agent and name, byte by byte.

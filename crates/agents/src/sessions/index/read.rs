@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use super::store::{self, Disk, Entry};
 use crate::adapter::Adapter;
@@ -16,6 +17,12 @@ const LONGEST: usize = 64 << 20;
 
 /// Bytes at the beginning, and before the offset, that must still be there.
 const TAIL: u64 = 256;
+
+/// A line of more than this is read by one thread at a time, so that two of the longest never are in memory at once.
+const BIG: usize = 8 << 20;
+
+/// Held by the thread that reads a big line.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// A buffer that a thread uses for one file after the other.
 #[derive(Debug, Default)]
@@ -155,10 +162,14 @@ fn feed(
         buffer.resize(STEP, 0);
     }
     let (mut at, mut filled, mut skipped, mut passing) = (start, 0, Vec::new(), false);
+    let mut alone = None;
     loop {
         if filled == buffer.len() {
             // A little beyond the longest line, to see that one is longer.
             let longer = buffer.len().saturating_mul(2).min(LONGEST + STEP);
+            if longer > BIG && alone.is_none() {
+                alone = Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner));
+            }
             buffer.resize(longer, 0);
         }
         let got = match file.read(&mut buffer[filled..]) {
@@ -203,5 +214,6 @@ fn feed(
     if buffer.len() > 8 * STEP {
         *buffer = Vec::new();
     }
+    drop(alone);
     Ok((at, skipped))
 }

@@ -12,13 +12,17 @@ use serde::{Deserialize, Serialize};
 use sys::Failure;
 use sys::files::{self, Lock, Mode};
 
-use super::Snapshot;
 use super::family::Keys;
-use crate::sessions::source::AgentId;
+use super::news::{Change, News};
+use super::{Snapshot, place};
+use crate::sessions::source::{AgentId, Print};
 use crate::sessions::{Facts, Response, Skip, Source, source};
 
 /// Changed whenever an older file would be read wrongly: a field, an adapter's way of counting.
 const VERSION: &[u8] = b"lazyagents index 5\n";
+
+/// What changed since `sessions.bin` was written.
+const NEWS: &str = "news.bin";
 
 /// The largest file that is read, bytes.
 const LARGEST: usize = 4 << 30;
@@ -61,35 +65,15 @@ pub(super) struct Place {
 }
 
 impl Entry {
+    /// The same without facts that are only in memory.
+    pub(super) fn bare(&self) -> Self {
+        let (source, skipped, failed) = (self.source.clone(), self.skipped.clone(), self.failed.clone());
+        Self { source, skipped, failed, facts: None, ..*self }
+    }
+
     /// Nothing has changed since.
     pub(super) fn is_of(&self, source: &Source) -> bool {
         self.source == *source && self.failed.is_none()
-    }
-}
-
-/// Tells two lists of sources apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Print([u64; 2]);
-
-impl Print {
-    /// Of sources in their order: every agent, name, size, time and number.
-    pub(super) fn of<'a>(sources: impl Iterator<Item = (&'static str, &'a Source)>) -> Self {
-        let mut print = [0x9e37_79b9_7f4a_7c15, 0x2545_f491_4f6c_dd1d];
-        let mut mix = |word: u64| {
-            print[0] = (print[0] ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(29);
-            print[1] = (print[1].rotate_left(23) ^ word).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-        };
-        for (agent, source) in sources {
-            mix(sum(agent.as_bytes()));
-            let (words, rest) = source.path.as_os_str().as_encoded_bytes().as_chunks::<8>();
-            words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
-            mix(Response::key(rest));
-            let [low, high] = [0, 64].map(|shift| ((source.mtime >> shift) & i128::from(u64::MAX)) as u64);
-            for word in [low, high, source.size, source.inode, source.kind as u64, u64::from(source.archived)] {
-                mix(word);
-            }
-        }
-        Self(print)
     }
 }
 
@@ -107,6 +91,8 @@ pub(super) struct State {
     /// The sources and keys as they were read, until they are needed: when something changed.
     raw: Option<Vec<u8>>,
     books: Books,
+    /// What is not in `sessions.bin`; `None` when that has to be written anew.
+    news: Option<News>,
 }
 
 /// Every source, and the facts on disk.
@@ -169,6 +155,14 @@ struct Head {
     parts: [(u64, u64); 2],
 }
 
+impl Head {
+    /// Tells this file from others.
+    fn id(&self) -> u64 {
+        let [(_, told), (_, raw)] = self.parts;
+        told.rotate_left(32) ^ raw ^ self.number
+    }
+}
+
 impl State {
     /// Nothing.
     pub(super) fn empty() -> Self {
@@ -177,9 +171,9 @@ impl State {
 
     /// Of what was read just now.
     pub(super) fn new(snapshot: Snapshot, families: Vec<u32>, books: Books) -> Self {
-        let print = Print::of(books.entries.iter().map(|entry| (entry.agent, &entry.source)));
+        let print = Print::of(books.entries.iter().map(|entry| (entry.agent, "", &entry.source)));
         let failing = books.entries.iter().any(|entry| entry.failed.is_some());
-        Self { snapshot: snapshot.into(), families, print, failing, raw: None, books }
+        Self { snapshot: snapshot.into(), families, print, failing, raw: None, books, news: None }
     }
 
     /// The sources and the facts.
@@ -188,8 +182,28 @@ impl State {
             // Its sum was right. If it is no good all the same, everything is read again.
             let (entries, keys) = postcard::from_bytes::<(Vec<Entry>, Keys)>(&raw).unwrap_or_default();
             (self.books.entries, self.books.keys) = (entries, keys);
+            if let Some(news) = &self.news {
+                let Books { entries, keys, .. } = &mut self.books;
+                news.books(entries, keys);
+                entries.sort_by(|a, b| place(a.agent, &a.source).cmp(&place(b.agent, &b.source)));
+            }
         }
         &mut self.books
+    }
+
+    /// Takes what is not in `sessions.bin`, to be given to [`State::note`].
+    pub(super) fn take_news(&mut self) -> Option<News> {
+        self.news.take()
+    }
+
+    /// Notes what changed since `news`; too much of it has everything written.
+    pub(super) fn note(&mut self, news: Option<News>, change: Change) {
+        let Some(mut news) = news else { return };
+        if news.add(change) {
+            (news.print, news.failing) = (self.print, self.failing);
+            (news.skipped, news.files) = (self.snapshot.skipped.clone(), self.snapshot.files);
+            self.news = Some(news);
+        }
     }
 
     /// What was saved; nothing when that is not whole.
@@ -207,10 +221,20 @@ impl State {
         if sum(told) != sum_of || raw.len() as u64 != more || sum(raw) != sum_of_more {
             return None;
         }
-        let (snapshot, families) = postcard::from_bytes::<(Snapshot, Vec<u32>)>(told).ok()?;
+        let (mut snapshot, mut families) = postcard::from_bytes::<(Snapshot, Vec<u32>)>(told).ok()?;
         let books = Books { disk, ..Books::default() };
-        let Head { print, failing, .. } = head;
-        Some(Self { snapshot: snapshot.into(), families, print, failing, raw: Some(raw.to_vec()), books })
+        let Head { mut print, mut failing, .. } = head;
+        let news = news(dir, head.id()).unwrap_or_else(|| News::none(head.id(), print));
+        if !news.is_empty() {
+            let mut sessions: Vec<_> = snapshot.sessions.into_iter().zip(families).collect();
+            news.sessions(&mut sessions);
+            let sessions = sessions.into_iter().unzip();
+            (snapshot.sessions, families) = sessions;
+            (snapshot.skipped, snapshot.files) = (news.skipped.clone(), news.files);
+            (print, failing) = (news.print, news.failing);
+        }
+        let (snapshot, raw, news) = (snapshot.into(), Some(raw.to_vec()), Some(news));
+        Some(Self { snapshot, families, print, failing, raw, books, news })
     }
 
     /// Saves it. Another process at the same time wins or loses as a whole.
@@ -219,36 +243,52 @@ impl State {
         files::make_private_dir(dir)?;
         // Without the lock nothing is added to a file of another process, and none is removed.
         let lock = Lock::acquire(&dir.join("sessions.lock"), BRIEFLY, "lazyagents, reading sessions").ok();
-        let books = self.books();
-        let number = if lock.is_some() && books.may_grow(dir) { books.add(dir)? } else { books.write(dir)? };
+        let may_grow = lock.is_some() && self.may_grow(dir);
+        if may_grow && self.books.add(dir)? {
+            if let Some(news) = &mut self.news {
+                // Where the facts are is known now.
+                let books = &self.books.entries;
+                news.place(|entry| {
+                    let at = books.binary_search_by(|known| {
+                        place(known.agent, &known.source).cmp(&place(entry.agent, &entry.source))
+                    });
+                    at.ok().and_then(|at| books.get(at)).and_then(|known| known.place)
+                });
+                return files::write_disposable(&dir.join(NEWS), &sealed(news)?, Mode::Private).map(drop);
+            }
+        } else {
+            self.books().write(dir)?;
+        }
+        let number = self.books.disk.as_ref().map_or(0, |disk| disk.number);
         let told = encoded(&(&*self.snapshot, &self.families))?;
         let raw = encoded(&(&self.books.entries, &self.books.keys))?;
         let parts = [&told, &raw].map(|part| (part.len() as u64, sum(part)));
-        let head = encoded(&Head { print: self.print, failing: self.failing, number, parts })?;
-        let mut bytes = Vec::with_capacity(VERSION.len() + 16 + head.len() + told.len() + raw.len());
-        bytes.extend_from_slice(VERSION);
-        bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&sum(&head).to_le_bytes());
-        [head, told, raw].iter().for_each(|part| bytes.extend_from_slice(part));
+        let head = Head { print: self.print, failing: self.failing, number, parts };
+        let mut bytes = sealed(&head)?;
+        [told, raw].iter().for_each(|part| bytes.extend_from_slice(part));
         files::write_disposable(&file(dir), &bytes, Mode::Private)?;
+        self.news = Some(News::none(head.id(), self.print));
         if lock.is_some() {
             sweep(dir, number);
         }
         Ok(())
     }
+
+    /// True when the files that there are may be added to: they are those that this came from.
+    fn may_grow(&mut self, dir: &Path) -> bool {
+        let news = self.news.as_ref().map(|news| news.of);
+        let Books { entries, disk: Some(disk), .. } = self.books() else { return false };
+        let live: u64 = entries.iter().filter_map(|entry| entry.place).map(|place| place.length).sum();
+        let wasted = disk.length.saturating_sub(live) > live / 2 + WASTE;
+        let now = || Some(head(&crate::read::head(&file(dir), 1 << 10)?)?.0);
+        !wasted && now().is_some_and(|now| now.number == disk.number && news.is_none_or(|of| of == now.id()))
+    }
 }
 
 impl Books {
-    /// True when what is new may be added to the file that there is.
-    fn may_grow(&self, dir: &Path) -> bool {
-        let Some(disk) = &self.disk else { return false };
-        let live: u64 = self.entries.iter().filter_map(|entry| entry.place).map(|place| place.length).sum();
-        let ours = || Some(head(&files::read_bounded(&file(dir), LARGEST).ok()??)?.0.number == disk.number);
-        disk.length.saturating_sub(live) < live / 2 + WASTE && ours() == Some(true)
-    }
-
-    /// Adds the facts that are only in memory.
-    fn add(&mut self, dir: &Path) -> Result<u64, Failure> {
+    /// Adds the facts that are only in memory; false when there is no file to add them to.
+    fn add(&mut self, dir: &Path) -> Result<bool, Failure> {
+        let Some(disk) = &mut self.disk else { return Ok(false) };
         let mut bytes = Vec::new();
         for entry in &mut self.entries {
             if let Some(facts) = entry.facts.take() {
@@ -256,7 +296,6 @@ impl Books {
                 entry.fresh = true;
             }
         }
-        let Some(disk) = &mut self.disk else { return Ok(0) };
         let start = files::append_disposable(&dir.join(name(disk.number)), &bytes)?;
         disk.length = start + bytes.len() as u64;
         for entry in &mut self.entries {
@@ -264,11 +303,11 @@ impl Books {
                 entry.place = entry.place.map(|place| Place { at: place.at + start, ..place });
             }
         }
-        Ok(disk.number)
+        Ok(true)
     }
 
     /// Writes all facts into a new file.
-    fn write(&mut self, dir: &Path) -> Result<u64, Failure> {
+    fn write(&mut self, dir: &Path) -> Result<(), Failure> {
         let now = sys::clock::wall().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let number = Response::key(format!("{} {}", now.as_nanos(), std::process::id()).as_bytes());
         let mut bytes = Vec::new();
@@ -282,7 +321,7 @@ impl Books {
         // What could not be read back is read from its source again, because its place says nothing.
         files::write_disposable(&dir.join(name(number)), &bytes, Mode::Private)?;
         self.disk = Disk::open(dir, number);
-        Ok(number)
+        Ok(())
     }
 }
 
@@ -294,10 +333,31 @@ fn put(bytes: &mut Vec<u8>, facts: &[u8]) -> Place {
 
 /// The head of the file, and what is behind it.
 fn head(bytes: &[u8]) -> Option<(Head, &[u8])> {
+    opened(bytes)
+}
+
+/// What changed since the file whose head has this id.
+fn news(dir: &Path, of: u64) -> Option<News> {
+    let bytes = files::read_bounded(&dir.join(NEWS), LARGEST).ok()??;
+    opened::<News>(&bytes).map(|(news, _)| news).filter(|news| news.of == of)
+}
+
+/// A value with the version, its length and its sum before it.
+fn sealed(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
+    let body = encoded(value)?;
+    let mut bytes = VERSION.to_vec();
+    bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&sum(&body).to_le_bytes());
+    bytes.extend_from_slice(&body);
+    Ok(bytes)
+}
+
+/// What [`sealed`] made, and what is behind it.
+fn opened<'b, T: Deserialize<'b>>(bytes: &'b [u8]) -> Option<(T, &'b [u8])> {
     let (length, rest) = bytes.strip_prefix(VERSION)?.split_first_chunk::<8>()?;
     let (sum_of, rest) = rest.split_first_chunk::<8>()?;
     let (head, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-    (sum(head) == u64::from_le_bytes(*sum_of)).then(|| postcard::from_bytes(head).ok().map(|head| (head, rest)))?
+    (sum(head) == u64::from_le_bytes(*sum_of)).then(|| Some((postcard::from_bytes(head).ok()?, rest)))?
 }
 
 fn encoded(value: &impl Serialize) -> Result<Vec<u8>, Failure> {
