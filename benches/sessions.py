@@ -6,7 +6,7 @@ totals, and prints a Markdown table (docs/performance.md).
                                 [--ccusage PATH]
 
 Needs Linux, python3, cat, wc and find; ripgrep and ccusage are measured beside it where they are there (`apt install
-ripgrep`, `npm install ccusage`). The history is made by benches/corpus.py, in a temporary folder unless one is named,
+ripgrep`, `npm install ccusage`). The history is made by benches/lib/corpus.py, in a temporary folder unless one is named,
 which is used again. Nothing of yours is read or written. What is compared runs in turn, medians count, the files are in
 the page cache. Exits with 1 when a total is wrong.
 """
@@ -22,7 +22,8 @@ import sys
 import tempfile
 import time
 
-import corpus
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+import corpus  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WRONG = []

@@ -2,9 +2,11 @@
 //! writes below its work folder only and never into the person's home; it needs npm and minutes, so no CI
 //! runs it. Only xtask's main calls it.
 //!
-//! Three passes: the agents on PATH as npm links them; PATH poor and the agents below `~/.nvm`; PATH poor and the
+//! First three passes: the agents on PATH as npm links them; PATH poor and the agents below `~/.nvm`; PATH poor and the
 //! agents below the prefix in `~/.npmrc`. In each the version has to be that of the installed package.json and of
-//! the program's own `--version`, and the home has to stay empty but for lazyagents' own folders.
+//! the program's own `--version`, and the home has to stay empty but for lazyagents' own folders. Then each agent is run
+//! against a model that is none (`xtask/turns.py`): providers and hooks are obeyed, sessions and live signs appear, tokens
+//! are what the model said.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,6 +78,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     wrong.extend(pass_on_path(&dir, &bin, &node, &truths)?);
     wrong.extend(pass_below(&dir, &bin, &node, &truths, "nvm", ".nvm/versions/node/v22.0.0")?);
     wrong.extend(pass_below(&dir, &bin, &node, &truths, "npm prefix", "prefix")?);
+    for truth in &truths {
+        wrong.extend(turns(&dir, &bin, &node, truth.agent)?);
+    }
     if wrong.is_empty() {
         say("all right");
         return Ok(());
@@ -105,6 +110,15 @@ fn options(args: &[String]) -> Result<Options> {
         found.with_context(|| format!("unknown agent {name}\n{USAGE}"))
     });
     Ok(Options { agents: agents.collect::<Result<_>>()?, dir, bin })
+}
+
+/// Each agent against a model that is none, with lazyagents open beside it: what it shows is said in the script itself.
+fn turns(dir: &Path, bin: &Path, node: &Path, agent: &Agent) -> Result<Option<String>> {
+    let mut script = command("python3");
+    script.arg(crate::step::root().join("xtask/turns.py")).args(["--agent", agent.program]);
+    script.arg("--program").arg(linked(dir, agent)).arg("--node").arg(node).arg("--bin").arg(bin).arg("--dir").arg(dir);
+    let status = script.status().context("could not start python3")?;
+    Ok((!status.success()).then(|| format!("turns of {}", agent.program)))
 }
 
 /// Node 22 first: with an older one npm silently picks old versions of several agents (their `engines`). Gives

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a history of Claude Code and Codex of any size whose true totals are known, for benches/sessions.py.
 
-    python3 benches/corpus.py FOLDER [--mb 1000] [--files 6000] [--seed 7] [--days 120]
+    python3 benches/lib/corpus.py FOLDER [--mb 1000] [--files 6000] [--seed 7] [--days 120]
 
 Writes FOLDER/home (with .claude and .codex) and FOLDER/truth.json. The same arguments give the same bytes. Lines are
 grown from those that the real programs left in the fixtures of crates/agents: their records, keys and order, with
@@ -21,7 +21,7 @@ import shutil
 import sys
 from datetime import datetime, timedelta, timezone
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ROOMS = os.path.join(ROOT, "crates/agents/src/adapters")
 KINDS = ("input", "cache_read", "cache_write", "cache_write_1h", "output", "reasoning", "requests")
 END = datetime(2026, 11, 30, 22, 0, tzinfo=timezone.utc)
