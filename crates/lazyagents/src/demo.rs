@@ -268,6 +268,7 @@ const SAMPLE: &[(&str, Item)] = &[
 
     // lazyagents itself.
     ("home/.config/lazyagents/config.yaml", File(Normal, include_str!("demo/config.yaml"))),
+    ("home/.config/lazyagents/providers.json", File(Normal, include_str!("demo/providers.json"))),
     ("home/.config/lazyagents/plugins/README.md", File(Normal, include_str!("demo/plugins.md"))),
     ("home/.config/lazyagents/plugins/broken", File(Script, include_str!("demo/broken"))),
     ("home/.config/lazyagents/plugins/clock", File(Script, include_str!("demo/clock"))),

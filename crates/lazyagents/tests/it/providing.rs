@@ -478,3 +478,44 @@ fn a_url_with_a_password_is_refused() {
         assert!(refused.code() == 2 && !refused.err().contains("SEKRET"), "{refused}");
     }
 }
+
+/// Processes that are killed at any moment: every file parses, nothing of others is changed, and what follows works.
+#[test]
+fn killed_at_random_moments_nothing_is_half_done() {
+    let home = home();
+    let add = ["hooks", "add", "h", "--event", "PreToolUse", "--matcher", "Bash", "--command", "true"];
+    let _ = run(&home, &add).ok();
+    let commands: [&[&str]; 5] = [
+        &["provider", "apply", "aaa", "--agent", "claude-code", "--agent", "codex"],
+        &["hooks", "enable", "h", "--agent", "claude-code", "--agent", "codex"],
+        &["provider", "apply", "bbb", "--agent", "codex"],
+        &["hooks", "disable", "h"],
+        &["provider", "clear"],
+    ];
+    // How long one takes here; the moments are spread over it and a little more.
+    let began = std::time::Instant::now();
+    let _ = run(&home, commands[0]).ok();
+    let whole = began.elapsed();
+    for round in 0..25_u32 {
+        let mut command = std::process::Command::new(LAZYAGENTS);
+        command.args(commands[round as usize % commands.len()]).env_clear().envs(home.env());
+        let mut child =
+            command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        // Not evenly: a step of 7 goes through all of 25.
+        std::thread::sleep(whole * (round * 7 % 25) / 22);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let text = settings(&home);
+        for line in SETTINGS.lines().filter(|line| line.contains(':') && !line.contains("hooks")) {
+            assert!(text.contains(line.trim_end_matches(',')), "round {round}: {line} is gone from\n{text}");
+        }
+        let doctor = run(&home, &["doctor"]);
+        assert!(!doctor.out().contains("settings.json: line"), "round {round}: {doctor}");
+    }
+    let _ = run(&home, &["hooks", "disable", "h"]).ok();
+    let _ = run(&home, &["provider", "clear"]).ok();
+    assert_eq!(settings(&home), SETTINGS);
+    let codex = "# mine\nmodel = \"o9\" # big\n\n[mcp_servers.x]\nurl = \"http://x\"\n";
+    assert_eq!(home.read(".codex/config.toml"), codex);
+    let _ = run(&home, &["doctor"]).ok();
+}
