@@ -288,10 +288,9 @@ def idle(binary, tab, seconds, rows):
 
 def quitting(binary, name, plugin, runs, limit, rows):
     back, whole = [], []
-    with Home(ten(aaa=plugin)) as home:
+    with Home(ten(aaa=plugin), "tui:\n  startTab: aaa\n") as home:
         for _ in range(runs):
             with Session(binary, home) as session:
-                # Tabs are in the order of the file names: the first one shows this plugin's frame.
                 session.wait(b"ready")
                 session.drain(0.5)
                 sent, main, ended = session.quit()
@@ -302,7 +301,7 @@ def quitting(binary, name, plugin, runs, limit, rows):
 
 
 def keys(binary, name, plugins, count, rows):
-    with Home(plugins) as home, Session(binary, home) as session:
+    with Home(plugins, f"tui:\n  startTab: {min(plugins)}\n") as home, Session(binary, home) as session:
         session.wait(b"ready")
         session.drain(1.0)
         before, started = numbers(session.pid), time.monotonic()
